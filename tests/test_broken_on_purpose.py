@@ -48,8 +48,7 @@ FAULTS = [
         "estimators/pooled/exposure_prior.py",
         "score = ndtri(share)",
         "score = np.zeros_like(share)",
-        "tests/estimators/pooled/test_pooled_fit.py"
-        "::test_what_is_hardly_ever_shown_is_not_taken_for_as_good_as_what_is_shown_often",
+        "tests/estimators/pooled/test_pooled_fit.py::test_rarely_shown_items_are_not_estimated_like_often_shown_ones",
     ),
     Fault(
         "what is believed of slots that were hardly seen has symmetric intervals",
@@ -63,8 +62,7 @@ FAULTS = [
         "estimators/pooled/cell_prior.py",
         "1.0 / (1.0 / self.shape + self.by_chance)",
         "np.full_like(self.by_chance, self.shape)",
-        "tests/estimators/pooled/test_exposure_prior.py"
-        "::test_a_cell_is_the_less_like_what_is_expected_of_it_the_less_often_it_was_shown",
+        "tests/estimators/pooled/test_exposure_prior.py::test_a_rarely_shown_cell_has_a_wider_prior",
     ),
     Fault(
         "items of a log are taken for more alike than they are where most impressions have a click",
@@ -142,7 +140,7 @@ FAULTS = [
         "policies/indices/epoch_index.py",
         "WIDTH = 4.0",
         "WIDTH = 8.0",
-        "tests/simulation/test_regret.py::test_regret_is_what_was_recorded[b-epoch-ucb]",
+        "tests/simulation/test_regret.py::test_regret_matches_the_recorded_regret[b-epoch-ucb]",
         compiled=True,
     ),
     Fault(
@@ -207,14 +205,14 @@ FAULTS = [
         "ranker/policy_runner.py",
         "turn_to(self.record, segment)",
         "turn_to(self.record, 0)",
-        "tests/ranker/test_segment_names.py::test_two_crowds_of_opposite_tastes_are_shown_different_lists",
+        "tests/ranker/test_segment_names.py::test_segments_with_opposite_tastes_are_shown_different_lists",
     ),
     Fault(
         "a policy that starts anew remembers what it had forgotten",
         "ranker/segment_counts.py",
         "return [self._sums] if self._length is None else [period.counted for period in self._periods]",
         "return [self._sums]",
-        "tests/ranker/test_ranker.py::test_what_is_long_past_is_forgotten_and_stays_so",
+        "tests/ranker/test_ranker.py::test_old_counts_are_forgotten_also_after_loading",
     ),
     Fault(
         "the limit forgets that items may change places",
@@ -263,7 +261,7 @@ FAULTS = [
         "simulation/delay_queue.py",
         "waiting.shown[row] < waiting.shown[other]",
         "waiting.shown[row] > waiting.shown[other]",
-        "tests/simulation/test_world_loop.py::test_random_delays_are_told_once_never_early_in_order_and_to_their_segment",
+        "tests/simulation/test_world_loop.py::test_outcomes_with_random_delays_arrive_once_in_order_in_their_segment",
     ),
     Fault(
         "the first segment looks a little too seldom",
@@ -460,14 +458,14 @@ FAULTS = [
         "policies/random_bound.py",
         "level = _random_level(policy, left)\n                    if far",
         "level = 1.5 * _random_level(policy, left)\n                    if far",
-        "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_says[low-[0, 1]]",
+        "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_requires[low-[0, 1]]",
     ),
     Fault(
         "items that are sure to stay are taken to be all that were shown last",
         "policies/random_bound.py",
         "if not is_sure or mean[item] <= highest or",
         "if not is_sure or",
-        "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_says[low-[2, 0]]",
+        "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_requires[low-[2, 0]]",
     ),
     Fault(
         "a list is left in its order as soon as means are",
@@ -481,14 +479,14 @@ FAULTS = [
         "policies/random_bound.py",
         "policy.bonus * max(0.0, most - log_seen[item])",
         "0.0 * max(0.0, most - log_seen[item])",
-        "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_says[low-[0, 1]]",
+        "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_requires[low-[0, 1]]",
     ),
     Fault(
         "each of many items has as high levels as one of a few",
         "policies/random_bound.py",
         "rare *= min(1.0, RARE_FOR_ITEMS / (task.items - task.retired))",
         "pass",
-        "tests/policies/test_random_bound.py::test_many_items_share_what_high_levels_there_are[40-0.00375]",
+        "tests/policies/test_random_bound.py::test_high_levels_are_shared_among_many_items[40-0.00375]",
     ),
     Fault(
         "high levels are as rare where nearly every round is clicked",
@@ -502,21 +500,21 @@ FAULTS = [
         "policies/random_bound.py",
         "most = max(most, policy.log_seen[policy.ranking[slot]])",
         "most = policy.log_seen.mean()",
-        "tests/policies/test_random_bound.py::test_what_is_tried_is_put_where_it_is_seen",
+        "tests/policies/test_random_bound.py::test_explored_items_are_put_in_a_visible_slot",
     ),
     Fault(
         "what a prior assumes is taken for seen",
         "policies/random_bound.py",
         "math.log(belief.rate[item] - belief.assumed[item])",
         "math.log(belief.rate[item])",
-        "tests/policies/test_random_bound.py::test_what_the_prior_assumes_is_not_taken_for_seen",
+        "tests/policies/test_random_bound.py::test_prior_counts_are_not_taken_for_observations",
     ),
     Fault(
         "what was seen by one crowd is taken for seen by the next",
         "policies/random_bound.py",
         "is_redrawn = draw_parameters(belief, rng)",
         "is_redrawn = draw_parameters(belief, rng) and belief.draw.decisions_left <= 0",
-        "tests/policies/test_random_bound.py::test_what_was_seen_is_looked_up_with_each_draw_and_each_crowd",
+        "tests/policies/test_random_bound.py::test_exposure_is_looked_up_with_each_draw_and_segment",
     ),
     Fault(
         "all that a prior assumes is taken for seen where there is one crowd",
@@ -544,7 +542,7 @@ FAULTS = [
         "policies/random_bound.py",
         "max(drawn * policy.level, drawn - policy.behind)",
         "drawn * policy.level",
-        "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_says[high-[0, 1]]",
+        "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_requires[high-[0, 1]]",
     ),
     Fault(
         "what is sampled is less certain than posterior sampling has it",
@@ -566,7 +564,7 @@ FAULTS = [
         "        prior = segments.similarity\n",
         "        prior = 2.5 * segments.similarity\n",
         "research/tests/test_calibration.py"
-        "::test_the_truth_ranks_nearly_uniformly_where_crowds_and_features_are_approximated[crowds]",
+        "::test_the_truth_ranks_nearly_uniformly_with_approximated_segments_and_features[crowds]",
     ),
     Fault(
         "features seem to say more than they do",
@@ -574,7 +572,7 @@ FAULTS = [
         "inverse_root(fit.factor, 1.0, fit.root)",
         "inverse_root(fit.factor, 0.6, fit.root)",
         "research/tests/test_calibration.py"
-        "::test_the_truth_ranks_nearly_uniformly_where_crowds_and_features_are_approximated[features]",
+        "::test_the_truth_ranks_nearly_uniformly_with_approximated_segments_and_features[features]",
     ),
     Fault(
         "soft passes leave out what they are for",
@@ -631,14 +629,14 @@ FAULTS = [
         "service/storage/batch_writer.py",
         "            if batch.take():\n                self._resolve(",
         "            if not batch.is_taken():\n                self._resolve(",
-        "tests/service/storage/test_batch_writer.py::test_what_waits_too_long_for_its_turn_is_refused_and_never_written",
+        "tests/service/storage/test_batch_writer.py::test_a_write_that_waits_too_long_is_rejected_and_never_written",
     ),
     Fault(
         "a decision that was refused counts where its commit was not answered",
         "service/storage/batch_writer.py",
         "self._doubtful = [work for work, _ in issuing if work.once is None]",
         "self._doubtful = []",
-        "tests/service/storage/test_batch_writer.py::test_a_decision_that_was_refused_and_is_there_all_the_same_was_not_shown",
+        "tests/service/storage/test_batch_writer.py::test_a_rejected_decision_that_was_written_counts_as_not_shown",
     ),
     Fault(
         "a write-ahead log that is deleted is not missed",
@@ -659,16 +657,14 @@ FAULTS = [
         "service/storage/decision_log.py",
         '"AND decisions.list_of IS NULL",',
         '"",',
-        "tests/service/placements/test_propensities.py"
-        "::test_a_list_that_a_visitor_sees_again_has_those_with_which_it_was_drawn",
+        "tests/service/placements/test_propensities.py::test_a_list_shown_again_keeps_its_propensities",
     ),
     Fault(
         "an interval forgets that it may be looked at again",
         "service/reports/ab_test.py",
         "math.sqrt((1.0 + 1.0 / narrowest) * (math.log1p(narrowest) + twice))",
         "NormalDist().inv_cdf(0.5 + LEVEL / 2)",
-        "tests/service/reports/test_ab_test.py"
-        "::test_whoever_looks_again_and_again_is_rarely_wrong_with_the_anytime_interval_and_often_with_the_plain_one",
+        "tests/service/reports/test_ab_test.py::test_repeated_looks_keep_the_level_only_with_the_anytime_interval",
     ),
     Fault(
         "arms are compared although their shares have changed",
@@ -684,7 +680,7 @@ FAULTS = [
         "service/placements/placement_state.py",
         ", exclude=exclude, pin=pin",
         "",
-        "tests/service/placements/test_propensities.py::test_items_are_shown_as_often_as_their_propensities_say",
+        "tests/service/placements/test_propensities.py::test_items_are_shown_as_often_as_their_propensities",
     ),
     Fault(
         "one draw decides over all slots of a page",
@@ -725,14 +721,14 @@ FAULTS = [
         "click_models/base.py",
         "    for slot in range(len(clicks)):\n        if clicks[slot]:\n",
         "    for slot in range(len(clicks) - 1, -1, -1):\n        if clicks[slot]:\n",
-        "tests/simulation/test_several_clicks.py::test_a_policy_is_told_all_clicks_if_it_listens_and_the_first_if_not",
+        "tests/simulation/test_several_clicks.py::test_policies_get_all_clicks_or_else_the_first",
     ),
     Fault(
         "features are shown of the visitor before",
         "simulation/contextual_loop.py",
         "        draw_visitor(visits, visit_rng)\n        see_features(policy, visits.features)\n",
         "        see_features(policy, visits.features)\n        draw_visitor(visits, visit_rng)\n",
-        "tests/simulation/test_contextual_loop.py::test_clicks_and_regret_follow_from_the_features_that_were_told",
+        "tests/simulation/test_contextual_loop.py::test_clicks_and_regret_follow_from_the_features_passed_to_the_policy",
     ),
     Fault(
         "PBM-TS keeps draws a little too often",
@@ -767,7 +763,7 @@ FAULTS = [
         "research/pmed/trial_lists.py",
         "            total += trial.weight[item, slot] * d\n",
         "            total += trial.weight[item, slot] * d if slot == 0 else 0.0\n",
-        "research/tests/test_trial_lists.py::test_with_two_slots_and_three_items_it_is_what_a_grid_of_all_alternatives_gives",
+        "research/tests/test_trial_lists.py::test_with_two_slots_and_three_items_it_matches_a_grid_of_all_alternatives",
     ),
     Fault(
         "TLR-UCB counts clicks far beyond what its epochs can have",

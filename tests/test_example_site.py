@@ -132,7 +132,7 @@ def test_many_first_visitors_at_once_each_get_a_decision(service: Client) -> Non
         assert len({token(page) for page in pages} - {""}) == counted(service)["issued"] == 8
 
 
-def test_what_a_browser_fetches_ahead_is_no_page_view(service: Client) -> None:
+def test_a_prefetch_is_no_page_view(service: Client) -> None:
     with site(address_of(service)) as address, visitor(address) as somebody:
         assert somebody.get("/", headers={"Sec-Purpose": "prefetch"}).status_code == 503
         assert somebody.get("/").status_code == 200
@@ -210,7 +210,7 @@ def test_a_browser_reports_one_outcome_for_all_that_a_visitor_does(service: Clie
 
 
 @needs_a_browser
-def test_a_browser_says_that_the_list_was_seen_and_not_clicked(service: Client, tmp_path: Path) -> None:
+def test_a_browser_reports_a_seen_list_without_a_click(service: Client, tmp_path: Path) -> None:
     with site(address_of(service)) as address, opened(tmp_path / "browser") as tab:
         tab.open(f"{address}/")
         tab.run(SEEN)

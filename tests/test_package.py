@@ -27,7 +27,7 @@ def _with(path: str, script: str) -> str:
     return f"import sys\nsys.path.insert(0, {path!r})\n{script}"
 
 
-def test_every_name_is_what_its_module_has_whatever_was_imported_before() -> None:
+def test_every_name_is_its_modules_in_any_order_of_imports() -> None:
     script = """
 import slotwise.simulation.runner, slotwise.policies.policy_registry, slotwise
 from slotwise import *
@@ -37,12 +37,12 @@ print(all(getattr(slotwise, name) is globals()[name] for name in slotwise.__all_
     assert _run(_with(SOURCES, script)).split() == ["True"] * 4
 
 
-def test_a_ranker_does_not_import_what_only_simulations_and_estimates_need() -> None:
+def test_a_ranker_does_not_import_simulation_dependencies() -> None:
     script = "from slotwise import Ranker; print({'joblib', 'scipy.sparse', 'scipy.optimize'} & set(sys.modules))"
     assert _run(_with(SOURCES, script)) == "set()"
 
 
-def test_a_command_does_not_import_what_only_tables_need() -> None:
+def test_a_command_does_not_import_table_dependencies() -> None:
     script = (
         "from slotwise.cli.command_app import app_of; app_of(); "
         "print({'scipy.stats', 'scipy.optimize', 'pandas', 'matplotlib'} & set(sys.modules))"
@@ -57,7 +57,7 @@ def test_the_version_is_that_of_the_project() -> None:
         slotwise.policies_of_old  # noqa: B018
 
 
-def test_the_public_names_are_those_of_the_page_about_them() -> None:
+def test_the_public_names_match_their_page() -> None:
     listed = re.findall(r"^\| `slotwise\.(\w+)` \|", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE)
     assert sorted(listed) == sorted(slotwise.__all__)
 
@@ -157,6 +157,6 @@ def _pinned(file: str) -> set[str]:
     return {*re.split(r"\n(?=\S)", (ROOT / file).read_text().strip())}
 
 
-def test_what_is_installed_first_is_pinned_as_it_is_for_running_and_for_developing() -> None:
+def test_core_requirements_have_the_pins_of_the_other_files() -> None:
     core, run, develop = (_pinned(f"requirements{kind}.txt") for kind in ("-core", "", "-dev"))
     assert core < run < develop

@@ -23,7 +23,7 @@ def test_the_truth_ranks_uniformly_among_samples(case: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("data", ["crowds", "features"])
-def test_the_truth_ranks_nearly_uniformly_where_crowds_and_features_are_approximated(data: str) -> None:
+def test_the_truth_ranks_nearly_uniformly_with_approximated_segments_and_features(data: str) -> None:
     """Levels and weights are drawn at their modes, and the bias as if they were there: see `CLOSE` for how near."""
     found = calibration.run(DATASETS, seed=1, cases=[("lived", data)])
     assert [one.parameter for one in found] == list(calibration.PARAMETERS[data])

@@ -143,7 +143,7 @@ def test_random_problems_of_the_report_are_not_those_of_the_choice() -> None:
 # What policies inside others are told and do.
 
 
-def test_a_policy_that_is_not_told_of_segments_does_as_if_there_were_none() -> None:
+def test_a_policy_without_segments_ignores_them() -> None:
     taste, share = [0.3, 0.2, 0.1], 0.5
     alike = World(position_bias=[1.0, 0.5], segments=[Segment(share, taste), Segment(share, taste)])
     one = simulate(alike, untold(OURS), rounds=40, jobs=1, progress=False)[OURS]
@@ -187,7 +187,7 @@ def test_apart_is_a_policy_of_its_own_for_each_segment() -> None:
 MANY = 400
 
 
-def test_segments_are_as_far_apart_as_they_say() -> None:
+def test_segments_differ_by_their_stated_spread() -> None:
     sizes: dict[str, Any] = {"crowds": 4, "items": 12, "slots": 4, "rounds": 100}
     cases = [lived_families.segments(3, number, apart=0.5, **sizes).users for number in range(MANY)]
     logs = np.log([world.attractiveness for world in cases])
@@ -215,7 +215,7 @@ def test_newcomers_have_no_counts_and_the_law_of_the_others() -> None:
     assert not case.users.comes_and_goes
 
 
-def test_features_explain_what_they_say() -> None:
+def test_features_explain_their_stated_share() -> None:
     for explained in (0.0, 0.5, 0.95):
         left, total = 0.0, 0.0
         for number in range(20):

@@ -29,7 +29,7 @@ def test_features_are_worth_having_where_they_matter_and_cost_at_most_twice_wher
         assert own[told].mean() < FACTOR * min(own[other].mean() for other in ids if other not in all_told)
 
 
-def test_the_table_has_those_who_are_told_the_default_and_those_who_are_not(tmp_path: Path) -> None:
+def test_the_table_has_policies_with_and_without_features_and_the_default(tmp_path: Path) -> None:
     studies.write("contextual", tmp_path, jobs=1, quick=True, rounds=20)
     text = (tmp_path / "tables.md").read_text()
     for id in compared():

@@ -80,7 +80,7 @@ def test_the_information_counts_the_rankings(small: MNL) -> None:
     assert np.diag(twice) == pytest.approx(2 * np.diag(once), rel=0.05)
 
 
-def test_a_policy_shows_what_looks_good(small: MNL) -> None:
+def test_a_policy_shows_the_items_that_look_good(small: MNL) -> None:
     shows = by_policy(small, "epoch-ucb", 20_000, np.random.default_rng(0)).showings
     assert shows[0].argmax() == 3
     assert shows.sum(axis=1).tolist() == [20_000] * 3

@@ -144,7 +144,7 @@ def test_the_limit_is_that_of_brute_force(name: str, known_bias: bool) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_searching_lists_finds_what_looking_through_all_of_them_does(seed: int) -> None:
+def test_the_search_finds_the_list_of_an_exhaustive_search(seed: int) -> None:
     users = random_users(seed, items=6, slots=2 + seed % 3)
     if seed % 2:
         users = MNL(position_bias=users.position_bias, attractiveness=np.round(users.attractiveness, 0) + 0.2)
@@ -167,7 +167,7 @@ def test_searching_lists_misses_no_list_that_is_overpaid() -> None:
         assert found.tolist() == lists[[worth.argmax()] * count].tolist()
 
 
-def test_what_is_explored_rules_out_every_confusing_problem_at_the_limit() -> None:
+def test_the_exploration_rules_out_every_confusing_problem_at_the_limit() -> None:
     users = problem("a").users
     found = limit(users, known_bias=False)
     assert sum(one.rate * one.gap for one in found.explored) == pytest.approx(found.at_most)
@@ -223,7 +223,7 @@ def test_not_knowing_the_bias_never_helps_and_costs_nothing_with_one_slot(seed: 
         assert known == 0.0
 
 
-def test_ties_but_for_rounding_are_ties() -> None:
+def test_ties_up_to_rounding_are_ties() -> None:
     exact = MNL(position_bias=[1.0, 0.5], attractiveness=[0.6, 0.3, 0.3, 0.1])
     rounded = MNL(position_bias=[1.0, 0.5], attractiveness=[0.6, 0.1 + 0.2, 0.3, 0.1])
     assert limit(rounded, known_bias=False).constant == pytest.approx(limit(exact, known_bias=False).constant)

@@ -40,7 +40,7 @@ def test_every_policy_is_on_it_wherever_it_can_act() -> None:
         cells(QUICK, ["nml"])
 
 
-def test_it_goes_on_from_what_is_there_and_distrusts_what_is_not_its_own(
+def test_it_resumes_from_stored_results_and_rejects_foreign_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     todo = [BoardCell("mnl", id, SMALL) for id in ("toprank", "cascade-ucb1")]
@@ -82,7 +82,7 @@ def test_the_scores_are_per_thousand_rounds_and_relative_to_the_best() -> None:
     assert list(made.mean) == ["unirank", "random-bound", "pbm-ts"]
 
 
-def test_the_page_says_what_to_use_when_the_model_is_wrong_and_what_the_default_loses() -> None:
+def test_the_page_recommends_a_policy_for_a_wrong_model_and_gives_the_loss_of_the_default() -> None:
     text = leaderboard_page.page_of(_made_up())
     assert "Where users do not choose by multinomial logit, use `unirank`" in text
     assert "The default, `random-bound`, loses 4.90 times as much" in text

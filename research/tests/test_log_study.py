@@ -14,7 +14,7 @@ from slotwise.logs.evaluation.holdout_comparison import MODELS
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_logs_are_what_they_are_said_to_be(name: str) -> None:
+def test_logs_match_their_description(name: str) -> None:
     made = KINDS[name].make(np.random.default_rng(3))
     for one in made:
         assert one.seen.items == len(one.item_ids) == len(one.attractiveness)
@@ -42,7 +42,7 @@ def test_intervals_hold_the_truth_of_items_that_were_hardly_shown() -> None:
     assert log_study.coverage("shop", logs=3, seed=6).items > 0.9
 
 
-def test_the_pooled_fit_foretells_small_queries_best_and_all_models_are_scored() -> None:
+def test_the_pooled_fit_predicts_small_queries_best_and_all_models_are_scored() -> None:
     lists, ids, words = log_study._of_kind(KINDS["search"], seed=6)
     assert "300 queries" in words
     some = slice(0, 60)

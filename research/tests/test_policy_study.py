@@ -42,7 +42,7 @@ def test_problems_to_choose_on_are_not_those_reported() -> None:
     assert not {one.problem.id for one in cells if one.part == "choose"} & set("abcdefghijk")
 
 
-def test_it_goes_on_from_what_is_there_and_distrusts_what_is_not_its_own(
+def test_it_resumes_from_stored_results_and_rejects_foreign_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     todo = _small()[:2]

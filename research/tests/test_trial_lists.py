@@ -41,7 +41,7 @@ def _told(trial: TrialLists, theta: FloatArray, kappa: FloatArray) -> list[float
     ]
 
 
-def test_with_two_slots_and_three_items_it_is_what_a_grid_of_all_alternatives_gives() -> None:
+def test_with_two_slots_and_three_items_it_matches_a_grid_of_all_alternatives() -> None:
     attraction, bias = [0.7, 0.5, 0.3], [1.0, 0.6]
     limit, trial = _found(bias, attraction)
     seen = attraction[1] * bias[1]
@@ -58,7 +58,7 @@ def test_with_two_slots_and_three_items_it_is_what_a_grid_of_all_alternatives_gi
     assert limit == pytest.approx(exact.fun, rel=0.01)
 
 
-def test_what_is_near_must_be_tried_more_often() -> None:
+def test_near_alternatives_must_be_tried_more_often() -> None:
     apart, _ = _found([1.0, 0.5], [0.6, 0.4, 0.2, 0.1])
     near, _ = _found([1.0, 0.5], [0.6, 0.4, 0.35, 0.1])
     assert near > apart

@@ -23,7 +23,7 @@ def test_bounds_of_a_problem(tmp_path: Path) -> None:
     assert problem(str(tmp_path / "hard.json")).users.attractiveness == pytest.approx(wanted)
 
 
-def test_what_the_lower_bound_asks_for_is_said() -> None:
+def test_the_requirements_of_the_lower_bound_are_printed() -> None:
     done = slotwise("bounds", "--problem", "a")
     assert "Proposition 1" in done.stdout
     assert "Proposition 2 does not apply: the lower bound asks for at least 16 items" in done.stdout

@@ -227,7 +227,7 @@ def test_a_negative_propensity_is_named(folder: Path) -> None:
         (("evaluate", "dirty.parquet", "--ranking", "i1", "--placement", "page"), "give both or none"),
     ],
 )
-def test_what_is_refused(folder: Path, arguments: tuple[str, ...], message: str) -> None:
+def test_invalid_input_is_rejected(folder: Path, arguments: tuple[str, ...], message: str) -> None:
     assert message in run(*arguments, code=2)
 
 

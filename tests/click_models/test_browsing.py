@@ -64,7 +64,7 @@ def test_an_empty_slot_is_passed_over(model: str) -> None:
     assert empty == pytest.approx(dull, abs=1e-15)
 
 
-def test_sorting_is_said_to_be_best_where_it_is() -> None:
+def test_sorting_is_declared_optimal_only_where_it_is() -> None:
     assert {model: _users(model).browsing().sorts for model in MODELS} == {
         "pbm": True,
         "cascade": True,

@@ -51,7 +51,7 @@ def _click_sets(users: Any) -> BoolArray:
 
 @pytest.mark.usefixtures("interpreting")
 @every_model
-def test_what_it_answers_follows_from_the_law_of_its_clicks(model: ChoiceModelEntry) -> None:
+def test_its_answers_follow_from_the_law_of_its_clicks(model: ChoiceModelEntry) -> None:
     """The first click, the clicks on each slot and their expected number, from the probability of every click set."""
     users = _users(model)
     assert 1 < users.slots < users.items <= 6, "the example should have a choice, and be small"
@@ -96,7 +96,7 @@ def test_drawn_clicks_have_the_law_of_its_clicks(model: ChoiceModelEntry) -> Non
 
 @pytest.mark.usefixtures("interpreting")
 @every_model
-def test_what_are_no_clicks_is_refused(model: ChoiceModelEntry) -> None:
+def test_invalid_clicks_are_rejected(model: ChoiceModelEntry) -> None:
     users = _users(model)
     if may_click_several(users):
         for clicks in ([True], [0] * users.slots):
@@ -115,7 +115,7 @@ def test_the_best_ranking_is_best(model: ChoiceModelEntry) -> None:
 
 @every_model
 @pytest.mark.parametrize("ranking", [[0], [0, 0], "ab", [0.0, 1.0]], ids=str)
-def test_what_is_no_ranking_is_refused(model: ChoiceModelEntry, ranking: Any) -> None:
+def test_invalid_rankings_are_rejected(model: ChoiceModelEntry, ranking: Any) -> None:
     users = _users(model)
     for ask, more in ((click_probabilities, ()), (draw, (np.random.default_rng(0),)), (reward, ())):
         with pytest.raises(InvalidRanking, match="ranking"):
@@ -135,7 +135,7 @@ def test_policies_act_on_its_users(model: ChoiceModelEntry) -> None:
 
 
 @every_model
-def test_a_problem_file_says_which_model_it_is_of(model: ChoiceModelEntry, tmp_path: Path) -> None:
+def test_a_problem_file_names_its_model(model: ChoiceModelEntry, tmp_path: Path) -> None:
     file = tmp_path / "users.json"
     file.write_text(json.dumps({"model": model.id, **model.example}))
     users = problem(str(file)).users

@@ -8,7 +8,7 @@ from slotwise.click_models.position_based import PositionBased
 from slotwise.jit import interpreted
 
 
-def test_climbing_finds_what_trying_all_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_search_finds_the_list_of_an_exhaustive_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """On ten of ten problems drawn: users who look at a slot as chance has it, and two crowds who disagree."""
     monkeypatch.setattr(local_search, "MAX_TRIED", 0)
     rng = np.random.default_rng(3)

@@ -28,7 +28,7 @@ def test_where_the_last_click_does_not_matter_it_is_position_based() -> None:
     assert click_rates(users, [2, 0, 1]) == pytest.approx(click_rates(other, [2, 0, 1]))
 
 
-def test_it_is_made_again_from_what_it_holds() -> None:
+def test_it_is_rebuilt_from_its_parameters() -> None:
     users = UserBrowsing(examination=[[0.9], [0.8, 0.5]], attraction=[0.5, 0.2])
     assert np.array_equal(pickle.loads(pickle.dumps(users)).examination, [[0.9, 0.0], [0.8, 0.5]])
 

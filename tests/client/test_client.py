@@ -263,7 +263,7 @@ def test_a_decision_is_asked_again_only_if_none_can_have_been_issued(
         assert len(asked) == wanted
 
 
-def test_waits_as_long_as_it_is_told_to() -> None:
+def test_waits_for_the_time_in_retry_after() -> None:
     busy = _http(503, more="Retry-After: 1\r\n")
     with answering(lambda n: busy if n == 1 else _http(200)) as (url, _), Client(url, timeout=FOR_EVER) as client:
         began = time.monotonic()
@@ -271,7 +271,7 @@ def test_waits_as_long_as_it_is_told_to() -> None:
         assert time.monotonic() - began >= 1.0
 
 
-def test_gives_up_after_so_many_tries() -> None:
+def test_gives_up_after_the_last_try() -> None:
     page = _http(502, b"<html>Bad Gateway</html>")
     with answering(lambda _: page) as (url, asked), Client(url, timeout=FOR_EVER, retries=2) as client:
         with pytest.raises(ServiceProblem, match="Bad Gateway"):
@@ -281,7 +281,7 @@ def test_gives_up_after_so_many_tries() -> None:
         nobody.decide("p")
 
 
-def test_what_is_not_slotwise_is_said_to_be_so() -> None:
+def test_a_server_other_than_slotwise_is_reported() -> None:
     with (
         answering(lambda _: _http(200, b"<html>hello</html>")) as (url, _),
         Client(url, timeout=FOR_EVER) as client,

@@ -52,7 +52,7 @@ from tests.optimize.problems import random_goal
         ({"may_be_empty": "no"}, "may_be_empty must be true or false, got 'no'"),
     ],
 )
-def test_what_contradicts_itself_is_refused_by_name(fields: dict[str, Any], message: str) -> None:
+def test_contradictory_goals_are_rejected_by_name(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=re.escape(message)):
         Goal(**fields)
 
@@ -76,7 +76,7 @@ def test_what_contradicts_itself_is_refused_by_name(fields: dict[str, Any], mess
         ),
     ],
 )
-def test_what_does_not_fit_the_page_is_refused_by_name(fields: dict[str, Any], message: str) -> None:
+def test_goals_that_do_not_fit_the_page_are_rejected_by_name(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=re.escape(message)):
         Goal(**fields).check(slots=3, items=4)
 
@@ -103,7 +103,7 @@ def test_a_list_that_is_not_allowed_is_refused_by_name(ranking: list[int], messa
     assert goal.ranking_of([0, 1, 3], slots=3, items=6).tolist() == [0, 1, 3]
 
 
-def test_compiled_rules_allow_what_the_goal_allows() -> None:
+def test_compiled_rules_allow_the_same_lists_as_the_goal() -> None:
     rng = np.random.default_rng(1)
     for _ in range(60):
         items = int(rng.integers(1, 6))

@@ -13,7 +13,7 @@ from slotwise.core import html_page
 from slotwise.core.html_page import as_address, render, write_page
 
 
-def test_values_are_text_whatever_is_in_them() -> None:
+def test_values_of_any_content_are_escaped() -> None:
     shown = render("core/html_page/base.html", title="<script>1 & 2</script>, 3 %")
     assert "<title>&lt;script&gt;1 &amp; 2&lt;/script&gt;, 3&nbsp;%</title>" in shown
 
@@ -37,7 +37,7 @@ def test_a_picture_is_held_by_its_address(tmp_path: Path) -> None:
     assert as_address(tmp_path / "x.svg") == "data:image/svg+xml;base64,PHN2Zy8+"
 
 
-def test_without_jinja_the_error_says_what_to_install() -> None:
+def test_without_jinja_the_error_names_the_package_to_install() -> None:
     code = (
         "import sys; sys.modules['jinja2'] = None; from slotwise.core.html_page import render; "
         "render('core/html_page/base.html')"

@@ -48,7 +48,7 @@ def viewer(shop: Shop) -> Viewer:
     return Viewer(shop)
 
 
-def test_a_change_is_made_and_said(shop: Shop, viewer: Viewer) -> None:
+def test_a_change_is_made_and_reported(shop: Shop, viewer: Viewer) -> None:
     for path, body, said in [
         ("traffic", {"visitors_per_second": 40}, "40 visitors per second"),
         ("mobile", {"share": 0.8}, "80% on mobile"),
@@ -82,7 +82,7 @@ def test_a_change_is_made_and_said(shop: Shop, viewer: Viewer) -> None:
         ("popular", {"item": "x" * 2000}, 413, ()),
     ],
 )
-def test_what_makes_no_sense_is_refused_by_name_and_changes_nothing(
+def test_invalid_changes_are_rejected_by_name_and_have_no_effect(
     shop: Shop, viewer: Viewer, path: str, body: Any, status: int, named: tuple[str, ...]
 ) -> None:
     before = (shop.truth, shop.visitors_per_second, shop.mobile_share, shop.half_life_seconds)
@@ -95,7 +95,7 @@ def test_what_makes_no_sense_is_refused_by_name_and_changes_nothing(
     assert not shop.marks
 
 
-def test_what_is_not_json_is_refused(viewer: Viewer) -> None:
+def test_invalid_json_is_rejected(viewer: Viewer) -> None:
     assert viewer.post("/demo/traffic", content=b"\xff{").status_code == 422
     assert viewer.get("/demo/traffic").status_code == 405
 

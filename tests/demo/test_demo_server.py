@@ -75,7 +75,7 @@ def state(url: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_with_one_sentence_when_told_to_and_leaves_nothing_behind(tmp_path: Path, told: signal.Signals) -> None:
+def test_it_ends_on_a_signal_with_one_sentence_and_leaves_nothing_behind(tmp_path: Path, told: signal.Signals) -> None:
     with demo(tmp_path) as process:
         url = process.url()
         wait_for(lambda: state(url)["visitors"] > 20, "visitors")
@@ -99,7 +99,7 @@ def test_it_ends_when_it_is_left_alone(tmp_path: Path) -> None:
         assert process.said.splitlines()[-1].startswith("The shop is closed, as nobody was looking: ")
 
 
-def test_a_port_that_is_taken_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_taken_port_is_reported_in_one_line(tmp_path: Path) -> None:
     port = free_port()
     with demo(tmp_path, "--port", str(port)) as first:
         assert first.url().endswith(f":{port}")
@@ -133,7 +133,7 @@ def choose(tab: Tab, id: str, value: object) -> None:
 
 
 @needs_a_browser
-def test_a_viewer_watches_and_changes_what_is_true(tmp_path: Path) -> None:
+def test_a_viewer_watches_and_changes_the_ground_truth(tmp_path: Path) -> None:
     (tmp_path / "demo").mkdir()
     with demo(tmp_path / "demo") as process, opened(tmp_path / "browser") as tab:
         url = process.url()

@@ -39,7 +39,7 @@ def test_losses_are_those_of_the_closed_form(truth: Truth, device: Device) -> No
     assert all(truth.lost(device, shown) >= -1e-12 for shown in every)
 
 
-def test_visitors_click_as_the_truth_says() -> None:
+def test_visitors_click_with_the_true_probabilities() -> None:
     """By 20,000 draws at a fixed seed; each share is within 5 standard errors, which fails by chance once in 10⁶."""
     truth, draws = Truth.at_first(seed=1), 20_000
     shown = truth.best_list("mobile")
@@ -85,7 +85,7 @@ def test_a_new_item_comes_last_so_that_the_list_that_never_changes_does_not() ->
     assert truth.best_list("desktop")[0] == "telescope"
 
 
-def test_the_truth_is_told_in_the_measure_of_the_estimates() -> None:
+def test_the_truth_is_on_the_scale_of_the_estimates() -> None:
     """Of the products that clicks depend on nothing is lost."""
     truth = Truth.at_first().swapped(1, 4)
     assert truth.visibility_beside_first(1) == 1.0

@@ -19,7 +19,7 @@ def test_the_losses_of_many_visitors_are_those_of_each_added_up() -> None:
     assert losses.best == pytest.approx(30 * truth.best_rate("mobile") + 20 * truth.best_rate("desktop"))
 
 
-def test_a_curve_has_even_distances_and_ends_with_what_was_added_last() -> None:
+def test_a_curve_has_even_distances_and_ends_with_the_last_point() -> None:
     curve = Curve()
     for number in range(5_000):
         curve.add(number * 0.7, Losses(visitors=number))

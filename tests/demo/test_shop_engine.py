@@ -51,7 +51,7 @@ def run(shop: Shop, *steps: Callable[[], Awaitable[object]]) -> None:
     asyncio.run(all_of_them())
 
 
-def test_the_service_counts_what_the_visitors_did_and_learns_of_nothing_else(tmp_path: Path) -> None:
+def test_the_service_counts_exactly_the_visitors_actions(tmp_path: Path) -> None:
     with service(tmp_path) as client:
         shop = shop_on(client)
         run(shop, *[partial(shop.visit, device) for device in DEVICES for _ in range(40)])
@@ -133,7 +133,7 @@ def test_changes_are_changes_of_the_truth_and_are_marked(tmp_path: Path) -> None
     assert (shop.visitors_per_second, shop.mobile_share, len(shop.marks)) == (0.0, 1.0, 4)
 
 
-def test_visitors_come_by_themselves_and_the_state_says_what_became_of_them(tmp_path: Path) -> None:
+def test_visitors_come_by_themselves_and_appear_in_the_state(tmp_path: Path) -> None:
     async def until(condition: Callable[[], bool]) -> None:
         async with asyncio.timeout(FOR_EVER):
             while not condition():
@@ -167,7 +167,7 @@ def test_visitors_come_by_themselves_and_the_state_says_what_became_of_them(tmp_
         assert shop.trouble is None
 
 
-def test_nobody_comes_in_while_too_many_wait_for_an_answer(tmp_path: Path) -> None:
+def test_no_visitor_enters_while_too_many_wait_for_a_response(tmp_path: Path) -> None:
     async def crowded(shop: Shop) -> None:
         shop._calls.unanswered += shop_engine.MAX_UNANSWERED
         working = asyncio.create_task(shop.stay_open())
@@ -186,7 +186,7 @@ def test_nobody_comes_in_while_too_many_wait_for_an_answer(tmp_path: Path) -> No
         asyncio.run(crowded(shop_on(client)))
 
 
-def test_what_an_owner_does_on_the_dashboard_does_no_harm(tmp_path: Path) -> None:
+def test_changes_on_the_dashboard_do_no_harm(tmp_path: Path) -> None:
     """It is a real one, with a link to it on the page."""
     with service(tmp_path) as client:
         shop = shop_on(client)

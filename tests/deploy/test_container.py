@@ -53,7 +53,7 @@ def pip(line: str, folder: Path, *more: str) -> None:
     assert ran.returncode == 0, ran.stderr
 
 
-def test_the_pinned_requirements_are_taken_and_the_package_is_built_from_what_is_copied(image: Path) -> None:
+def test_the_image_installs_pinned_requirements_and_builds_from_the_copied_files(image: Path) -> None:
     """Nothing is installed: the requirements are those of this environment, and the package becomes a wheel."""
     pinned, package = [line for line in all_of("RUN") if "pip" in line]
     assert "--require-hashes" in pinned
@@ -68,7 +68,7 @@ def test_the_pinned_requirements_are_taken_and_the_package_is_built_from_what_is
     } <= {*inside}
 
 
-def test_what_it_starts_is_a_command_of_the_package() -> None:
+def test_the_image_starts_a_command_of_the_package() -> None:
     (entry,) = all_of("ENTRYPOINT")
     program, command = json.loads(entry)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -76,7 +76,7 @@ def test_what_it_starts_is_a_command_of_the_package() -> None:
     assert (ROOT / "src" / "slotwise" / "cli" / f"{command}_command.py").is_file()
 
 
-def test_it_starts_only_with_a_key_and_as_nobody_in_particular() -> None:
+def test_the_image_starts_only_with_a_key_and_as_an_unprivileged_user() -> None:
     """On an address that others reach, the service asks for one by itself."""
     settings = dict(setting.split("=", 1) for rest in all_of("ENV") for setting in rest.split())
     assert settings["SLOTWISE_HOST"] == "0.0.0.0"

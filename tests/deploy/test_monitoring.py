@@ -79,7 +79,7 @@ def test_every_metric_that_is_asked_for_is_exported(samples: dict[str, list[dict
 
 
 @pytest.mark.parametrize("where", expressions())
-def test_every_label_and_value_that_is_asked_for_is_there(samples: dict[str, list[dict[str, str]]], where: str) -> None:
+def test_every_queried_label_and_value_exists(samples: dict[str, list[dict[str, str]]], where: str) -> None:
     expression = expressions()[where]
     for name, matchers in re.findall(r"\b(slotwise_\w+)\{([^}]*)\}", expression):
         for label, operator, value in MATCHER.findall(matchers):
@@ -109,13 +109,13 @@ def test_alerts_are_raised_when_they_should_be_and_only_then(tmp_path: Path) -> 
     promtool("test", "rules", "rules_test.yml", folder=tmp_path)
 
 
-def test_every_alert_is_raised_by_some_made_up_hours() -> None:
+def test_every_alert_is_raised_by_simulated_hours() -> None:
     made_up = (Path(__file__).parent / "rules_test.yml").read_text()
     assert {alert["alert"] for alert in alerts()} == set(re.findall(r'alertname="(\w+)"', made_up))
 
 
 @needs_promtool
-def test_prometheus_understands_what_the_panels_ask(tmp_path: Path) -> None:
+def test_prometheus_parses_the_queries_of_the_panels(tmp_path: Path) -> None:
     asked = [target["expr"] for panel in dashboard()["panels"] for target in panel["targets"]]
     # what Grafana puts in
     filled = [expression.replace("$__rate_interval", "5m").replace("$placement", ".*") for expression in asked]
@@ -130,14 +130,14 @@ def test_every_metric_is_drawn_somewhere(samples: dict[str, list[dict[str, str]]
     assert {name for name in families if name not in drawn} == set()
 
 
-def test_every_alert_says_what_to_do_and_how_urgent_it_is() -> None:
+def test_every_alert_has_a_remedy_and_a_severity() -> None:
     for alert in alerts():
         assert alert["labels"]["severity"] in ("page", "ticket")
         assert len(alert["annotations"]["summary"]) > 30
     assert len({alert["alert"] for alert in alerts()}) == len(alerts())
 
 
-def test_prometheus_is_told_of_the_rules() -> None:
+def test_the_prometheus_configuration_loads_the_rules() -> None:
     told = yaml.safe_load((DEPLOY / "prometheus.yml").read_text())
     assert all((DEPLOY / name).is_file() for name in told["rule_files"])
     assert [job["job_name"] for job in told["scrape_configs"]] == ["slotwise"]

@@ -163,7 +163,7 @@ def test_the_client_for_python_asks_through_it(nginx: Proxy, monkeypatch: pytest
         assert client.outcome(client.decide("python", key="once"), clicked=None) is False
 
 
-def test_what_is_not_encrypted_is_sent_on(nginx: Proxy) -> None:
+def test_http_is_redirected_to_https(nginx: Proxy) -> None:
     answer = httpx.post(f"{nginx.plain}{ROOT}/v1/outcomes?a=b", headers={"Host": "shop.example"}, timeout=FOR_EVER)
     assert (answer.status_code, answer.headers["location"]) == (308, f"https://shop.example{ROOT}/v1/outcomes?a=b")
     with nginx.asking_from() as client:
@@ -171,7 +171,7 @@ def test_what_is_not_encrypted_is_sent_on(nginx: Proxy) -> None:
         assert client.get("/v1/placements", headers=FOR_A_KEY).status_code == 404
 
 
-def test_the_service_sees_who_asks_for_what(nginx: Proxy, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_service_sees_client_address_and_path(nginx: Proxy, caplog: pytest.LogCaptureFixture) -> None:
     """Whatever they claim."""
     claimed = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "http"}
     with nginx.asking_from("127.0.0.2") as client, caplog.at_level(logging.WARNING, "slotwise.service"):
@@ -182,7 +182,7 @@ def test_the_service_sees_who_asks_for_what(nginx: Proxy, caplog: pytest.LogCapt
     assert seen == {"client": "127.0.0.2", "scheme": "https", "host": "shop.example", "path": "/v1/placements"}
 
 
-def test_strangers_reach_what_visitors_need_and_nothing_else(service: Client, tmp_path: Path) -> None:
+def test_strangers_reach_only_the_routes_that_visitors_need(service: Client, tmp_path: Path) -> None:
     port = int(service.base_url.port or 0)
     changes = {"allow 127.0.0.0/8;": "allow 127.0.0.1;"}
     with proxy(port, tmp_path / "nginx", **changes) as narrow, narrow.asking_from("127.0.0.2") as stranger:
@@ -196,7 +196,7 @@ def test_strangers_reach_what_visitors_need_and_nothing_else(service: Client, tm
             assert own.get(f"{ROOT}/v1/placements", headers=FOR_A_KEY).status_code == 200
 
 
-def test_the_service_says_itself_what_is_too_large(nginx: Proxy) -> None:
+def test_the_service_itself_rejects_large_bodies(nginx: Proxy) -> None:
     with nginx.asking_from() as client:
         client.put(f"{ROOT}/v1/placements/large", json={"slots": 1, "items": ["a"]}, headers=FOR_A_KEY)
         large = json.dumps({"exclude": ["x" * 5_000_000]})

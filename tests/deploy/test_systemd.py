@@ -86,7 +86,7 @@ def test_the_command_of_the_unit_serves(tmp_path: Path) -> None:
     assert (tmp_path / "slotwise.db").stat().st_mode & 0o077 == 0
 
 
-def test_what_is_done_every_night_is_done(tmp_path: Path) -> None:
+def test_the_nightly_jobs_run(tmp_path: Path) -> None:
     """The commands of the unit one after the other, on a store: a copy is made, and only old copies go."""
     wrapper = tmp_path / "slotwise"
     wrapper.write_text(f"""#!/bin/sh\nexec '{sys.executable}' -c 'from slotwise.cli import main; main()' "$@"\n""")

@@ -227,7 +227,7 @@ def test_churn_from_a_file(tmp_path: Path) -> None:
         ({"delays": {"rounds": 3}}, 'has an unknown key "delays"'),
     ],
 )
-def test_whatever_is_wrong_is_refused_by_name(tmp_path: Path, content: dict[str, Any], message: str) -> None:
+def test_every_invalid_parameter_is_rejected_by_name(tmp_path: Path, content: dict[str, Any], message: str) -> None:
     """`...` takes a key of the users away."""
     step = {} if set(content) - {"attractiveness"} else {"step": 10}
     whole = {key: value for key, value in (USERS | step | content).items() if value is not ...}
@@ -270,7 +270,7 @@ def test_too_many_items_are_refused() -> None:
         simulate(world, "epoch-ucb", rounds=10**6)
 
 
-def test_a_world_is_not_changed_by_whoever_made_it() -> None:
+def test_a_world_keeps_copies_of_its_parameters() -> None:
     attractiveness = np.array([0.2, 0.4, 0.1])
     world = World(position_bias=[1.0], attractiveness=attractiveness)
     attractiveness[:] = 9.0

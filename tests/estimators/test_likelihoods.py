@@ -55,7 +55,7 @@ def by_brute_force(value: Callable[[FloatArray, FloatArray], float], slots: int,
     return split(found.x)
 
 
-def test_maximum_likelihood_is_what_brute_force_finds(seen: Rankings) -> None:
+def test_maximum_likelihood_equals_the_brute_force_maximum(seen: Rankings) -> None:
     found = maximum_likelihood(seen)
     bias, alpha = by_brute_force(lambda bias, alpha: joint_log_likelihood(seen, bias, alpha), 3, 4)
     assert found.converged
@@ -63,7 +63,7 @@ def test_maximum_likelihood_is_what_brute_force_finds(seen: Rankings) -> None:
     assert found.position_bias == pytest.approx(bias, rel=1e-4)
 
 
-def test_composite_is_what_brute_force_finds(seen: Rankings) -> None:
+def test_composite_likelihood_equals_the_brute_force_maximum(seen: Rankings) -> None:
     found = composite(seen)
     bias, alpha = by_brute_force(lambda bias, alpha: composite_log_likelihood(seen.tally, bias, alpha), 3, 4)
     assert found.converged
@@ -257,7 +257,7 @@ def test_all_rankings_of_three() -> None:
     assert estimate.position_bias == pytest.approx(users.position_bias, rel=1e-7)
 
 
-def test_compiled_kernels_give_exactly_what_plain_python_gives(small: MNL) -> None:
+def test_compiled_kernels_give_exactly_the_results_of_plain_python(small: MNL) -> None:
     script = (
         "import numpy as np; from slotwise import MNL; from slotwise.estimators import *;"
         "import tests.registered_components as all;"

@@ -35,7 +35,7 @@ def test_its_equations_hold(seen: Rankings) -> None:
     assert bias == pytest.approx([1.0, *by_slot[1:]])
 
 
-def test_from_rankings_it_is_what_brute_force_finds(seen: Rankings) -> None:
+def test_from_rankings_it_equals_the_brute_force_maximum(seen: Rankings) -> None:
     def lost(logs: FloatArray) -> float:
         bias, alpha = np.exp(np.append(0.0, logs[:2])), np.exp(logs[2:])
         gamma = bias * alpha[seen.shown]
@@ -108,7 +108,7 @@ def test_there_is_an_answer_where_the_likelihood_has_none() -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False], ids=["rankings", "tally"])
-def test_intervals_hold_what_is_drawn_from_the_prior(exact: bool) -> None:
+def test_intervals_cover_parameters_drawn_from_the_prior(exact: bool) -> None:
     """On average over parameters from the prior, 90 % intervals hold nine in ten, give or take two in a hundred."""
     rng = np.random.default_rng(5)
     worth, bias = GammaPrior(4.0, 10.0), GammaPrior(6.0, 10.0)

@@ -129,7 +129,7 @@ def test_when_to_compile_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
         Learner(IDS, 3)
 
 
-def test_rehearsals_of_the_same_kernels_have_the_same_text() -> None:
+def test_warm_ups_of_the_same_kernels_have_the_same_text() -> None:
     small, large = (WarmUpScript(get_policy("random-bound"), 3, items, bias_is_known=False) for items in (6, 1_000))
     assert small.text == large.text == WarmUpScript.read(small.text).text
     assert small.text != WarmUpScript(get_policy("random-bound", acts="epochs"), 3, 6, bias_is_known=False).text
@@ -330,7 +330,7 @@ print(json.dumps([code, held._learner.kernels.is_in_preparation()]))
     assert found == [0, True]
 
 
-def test_without_a_folder_it_says_so_once_and_ends_in_the_middle_of_compiling(cold: dict[str, str]) -> None:
+def test_without_a_folder_it_warns_once_and_ends_while_compiling(cold: dict[str, str]) -> None:
     nowhere = "/dev/null/nowhere"
     script = """
 import time
@@ -366,7 +366,7 @@ def test_a_process_that_fails_is_quoted(caplog: pytest.LogCaptureFixture) -> Non
     assert not compile_process.is_filled(text)
 
 
-def test_many_items_are_compiled_for_first_and_it_says_so(
+def test_many_items_are_compiled_before_the_first_decision_which_is_logged(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("slotwise.jit.background_compile.MAX_PLAIN_ITEMS", 5)

@@ -33,7 +33,7 @@ def _factorial(x: int) -> int:
 
 
 @needs_compiler
-def test_only_what_python_calls_becomes_machine_code_of_its_own() -> None:
+def test_only_functions_called_from_python_get_their_own_machine_code() -> None:
     assert _outer(1) == 8
     (part,) = _inner.part.overloads.values()  # type: ignore[attr-defined]
     assert isinstance(part.library, PartLibrary)
@@ -41,7 +41,7 @@ def test_only_what_python_calls_becomes_machine_code_of_its_own() -> None:
     assert _inner(1) == 4
 
 
-def test_what_a_part_raises_reaches_the_caller_of_its_caller() -> None:
+def test_an_exception_passes_through_nested_kernels() -> None:
     with pytest.raises(ValueError, match="x is negative"):
         _outer(-1)
 

@@ -143,7 +143,7 @@ def test_there_and_back_is_the_same_record_with_the_same_arrays() -> None:
     assert np.shares_memory(values, again.box.values)
 
 
-def test_what_is_no_record_stays_as_it_is() -> None:
+def test_other_objects_than_records_are_not_changed() -> None:
     mine = object()
     assert compiled(mine, like=object()) is mine
 
@@ -158,7 +158,7 @@ def test_plain_twins_are_instances_and_can_be_pickled() -> None:
     assert again.box.values.tolist() == [1.0, 3.0]
 
 
-def test_kernels_are_pickled_as_what_they_are() -> None:
+def test_kernels_are_pickled_as_kernels() -> None:
     again = pickle.loads(pickle.dumps(shares))
     assert again(np.array([2.0])) == 0.5
     with interpreted():

@@ -70,7 +70,7 @@ def test_a_second_process_compiles_nothing_and_an_edit_of_a_called_file_is_seen(
     assert third["order"] != first["order"]
 
 
-def test_the_same_sources_elsewhere_share_what_was_compiled(
+def test_the_same_sources_elsewhere_share_compiled_kernels(
     copy: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Otherwise whatever says that kernels are there would say so of another copy's."""
@@ -124,7 +124,7 @@ def test_a_users_own_compiled_policy_is_never_stale(copy: Path) -> None:
     assert _run(FOREIGN, copy) > 1.0
 
 
-def test_no_writable_folder_is_no_obstacle_and_is_said_once(copy: Path) -> None:
+def test_a_missing_writable_folder_is_reported_once_and_does_no_harm(copy: Path) -> None:
     nowhere = copy / "a file"
     nowhere.write_text("")
     script = "import tempfile\ntempfile.tempdir = '/dev/null/x'\n" + SCRIPT
@@ -199,7 +199,7 @@ def test_the_hash_sees_constants_wherever_they_come_from(copy: Path) -> None:
     assert kernel_cache.kernel_hash(package) != before
 
 
-def test_the_hash_does_not_see_what_no_kernel_is_made_of(copy: Path) -> None:
+def test_the_hash_ignores_files_without_kernels(copy: Path) -> None:
     before = kernel_cache.kernel_hash(copy / "slotwise")
     for path in (
         "cli/command_app.py",

@@ -89,7 +89,7 @@ def ask_lucky(counter: Counter) -> int:
     return result
 
 
-def test_a_default_answers_for_what_has_no_implementation() -> None:
+def test_the_default_answers_for_types_without_an_implementation() -> None:
     counter = Counter(total=1, values=np.zeros(1))
     assert ask_lucky(counter) == lucky(counter) == lucky(plain(counter)) == lucky(object()) == 7
 

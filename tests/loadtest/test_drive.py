@@ -42,7 +42,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
         yield process
 
 
-def test_it_counts_exactly_once_and_says_what_was_lost(service: Process) -> None:
+def test_it_counts_exactly_once_and_reports_losses(service: Process) -> None:
     users, rounds = problem("b").users, 1_500
     report = run_loadtest(
         service.url,
@@ -94,7 +94,7 @@ def test_a_service_comes_to_show_the_best_list(service: Process) -> None:
     wait_for(is_learned, "lists that are worth 0.8 of the best one")
 
 
-def test_known_bias_is_told(service: Process) -> None:
+def test_known_bias_is_passed_on(service: Process) -> None:
     users = problem("b").users
     report = run_loadtest(
         service.url, users, policy=get_policy("random-bound", bias="known"), visitors=4, rounds=200, window=0.1
@@ -112,7 +112,7 @@ def test_it_is_bounded_in_time_and_rate(service: Process) -> None:
     assert report.exactly_once is True
 
 
-def test_an_interrupt_prints_what_was_found(service: Process) -> None:
+def test_an_interrupt_prints_the_results_so_far(service: Process) -> None:
     arguments = ["--problem", "b", "--rounds", "1000000", "--rate", "300", "--window", "0.2", "--replications", "3"]
     with Client(service.url, timeout=FOR_EVER) as client:
         before = {one["name"] for one in client.placements()}
@@ -169,12 +169,12 @@ def test_a_table_for_people(service: Process) -> None:
         ("http://127.0.0.1:80", {"rate": 0.0}, "rate"),
     ],
 )
-def test_what_cannot_be_driven_is_refused(url: str, more: dict[str, float], message: str) -> None:
+def test_invalid_arguments_are_rejected(url: str, more: dict[str, float], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         run_loadtest(url, problem("b").users, policy=DEFAULT, **more)  # type: ignore[arg-type]
 
 
-def test_nobody_there() -> None:
+def test_an_unreachable_service_is_reported() -> None:
     with pytest.raises(ServiceUnreachable, match="cannot be reached"):
         run_loadtest(f"http://127.0.0.1:{free_port()}", problem("b").users, policy=DEFAULT)
 

@@ -50,7 +50,9 @@ def test_one_count_too_many_is_noticed(expected: ExpectedCounts, document: dict[
     assert _differences(document, expected) == ["late: 1 at the service, 0 with the visitors"]
 
 
-def test_one_count_too_few_is_noticed_whoever_else_is_there(expected: ExpectedCounts, document: dict[str, Any]) -> None:
+def test_one_missing_count_is_noticed_also_with_other_traffic(
+    expected: ExpectedCounts, document: dict[str, Any]
+) -> None:
     document["tally"]["clicks"][1][1] = 0
     for at_least in (False, True):
         assert _differences(document, expected, at_least) == [

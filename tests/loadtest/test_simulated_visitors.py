@@ -22,7 +22,7 @@ def _stands(visit: Visit) -> str | None:
 
 
 @pytest.mark.parametrize("habits", [PLAIN, Habits(unseen=0.1, late=0.5, twice=0.5, conflicting=0.5, hesitant=0.5)])
-def test_clicks_are_those_of_the_model_whatever_the_habits(small: MNL, habits: Habits) -> None:
+def test_clicks_follow_the_model_with_any_habits(small: MNL, habits: Habits) -> None:
     visitors = SimulatedVisitors(small, ITEMS, random.Random(1), habits)
     shown = ("d", "a", "b")
     visits = [visitors.visit(shown) for _ in range(20_000)]

@@ -73,7 +73,7 @@ def test_a_policy_that_takes_all_for_alike_is_driven_without_segments(service: P
     assert report.exactly_once is True
 
 
-def test_a_placement_that_is_there_is_checked_and_left_as_it_is(service: Process, client: Client) -> None:
+def test_an_existing_placement_is_checked_and_not_changed(service: Process, client: Client) -> None:
     name = _there(client, segments=SEGMENTS)
     with Client(service.url, timeout=FOR_EVER) as somebody:
         somebody.outcome(somebody.decide(name, context={"device": "mobile"}), clicked=None)
@@ -162,7 +162,7 @@ def test_a_lost_answer_is_asked_for_again_by_its_key(service: Process, client: C
     assert client.estimates(name)["decisions"]["issued"] == 15
 
 
-def test_a_key_that_is_not_heeded_is_noticed(service: Process, client: Client) -> None:
+def test_an_ignored_idempotency_key_is_noticed(service: Process, client: Client) -> None:
     name = _there(client, window=1800.0)
     with meddling(service.url, "strips keys") as meddler:
         report = run_loadtest(meddler.url, placement=name, visitors=3, rounds=15, habits=ALL_KEYED, seconds=3600.0)
@@ -170,7 +170,7 @@ def test_a_key_that_is_not_heeded_is_noticed(service: Process, client: Client) -
     assert report.differences == ["15 × same key answered with another decision"]
 
 
-def test_what_was_made_is_removed_whatever_happens(service: Process, client: Client) -> None:
+def test_created_placements_are_removed_also_after_a_failure(service: Process, client: Client) -> None:
     before = {one["name"] for one in client.placements()}
     for failure in (KeyboardInterrupt, ServiceUnreachable, RuntimeError):
         with pytest.raises(failure), temporary_placement(client, USERS, get_policy("random-bound"), 0.2, None):
@@ -192,7 +192,9 @@ def test_what_was_made_is_removed_whatever_happens(service: Process, client: Cli
         ),
     ],
 )
-def test_a_placement_keeps_what_it_has(service: Process, client: Client, more: dict[str, Any], message: str) -> None:
+def test_options_that_would_change_an_existing_placement_are_rejected(
+    service: Process, client: Client, more: dict[str, Any], message: str
+) -> None:
     with pytest.raises(InvalidInput, match=message):
         run_loadtest(service.url, placement=_there(client), **more)
 

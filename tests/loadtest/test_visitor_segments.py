@@ -20,7 +20,7 @@ def test_visitors_are_drawn_by_their_shares() -> None:
     assert_frequencies(list(shares.values()), [counts[segment] for segment in shares])
 
 
-def test_what_a_request_says_is_in_the_segment_that_the_contract_names() -> None:
+def test_a_request_belongs_to_the_segment_of_its_context() -> None:
     rng = random.Random(2)
     seen = set()
     for _ in range(2_000):
@@ -41,6 +41,6 @@ def test_a_check_asks_for_few_segments() -> None:
     assert {segment[0] for segment in many.shares()} == set(many.pairs())
 
 
-def test_without_segments_nothing_is_said() -> None:
+def test_without_segments_no_context_is_sent() -> None:
     assert Audience().draw(random.Random(3)) == ({}, ())
     assert Audience().shares() == {(): 1.0}

@@ -126,7 +126,7 @@ def test_nasty_logs(name: str, session: SparkSession, tmp_path: Path) -> None:
     check_nasty(NASTY[name], tmp_path, engine="spark")
 
 
-def test_a_compressed_file_must_say_so(session: SparkSession, tmp_path: Path) -> None:
+def test_a_compressed_file_needs_its_extension(session: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_bytes(gzip.compress(b"impression,slot,item,clicked\n1,1,a,1\n"))
     with pytest.raises(InvalidInput, match=r"it is compressed: rename it to end in \.gz, or use the engine duckdb"):
         tally(tmp_path / "log.csv", engine="spark")

@@ -70,7 +70,7 @@ def test_a_better_item_of_a_full_group_pushes_out_another() -> None:
         assert ranking[1] in (2, 3)
 
 
-def test_pairs_in_groups_weigh_what_linear_programming_finds() -> None:
+def test_weights_of_grouped_pairs_match_linear_programming() -> None:
     """Larger than can be tried out. Without values the best list has the largest weight; the program is integral."""
     rng, slots, items = np.random.default_rng(5), 5, 14
     for _ in range(60):
@@ -153,7 +153,7 @@ def test_no_label_is_favoured_among_equals() -> None:
         assert_frequencies([0.5, 0.5], [by_slot[0][item], by_slot[1][item]])
 
 
-def test_what_was_never_shown_is_tried_dearest_first_and_only_if_it_is_dear_enough() -> None:
+def test_unshown_items_are_tried_by_value_and_only_above_the_known_reward() -> None:
     """Item 0 is known to bring 1·2/(1+2) = 0.67 alone: new items of less are left alone."""
     goal = Goal([1.0, 0.9, 0.8, 0.5], may_be_empty=True)
     lists = for_goal_lists(goal, 2, 4, np.array([1.0, 0.5]))

@@ -53,7 +53,7 @@ def sound(results: dict[str, Results]) -> dict[tuple[str, str], bool]:
     return _verdicts(results)
 
 
-def test_what_the_numbers_say_of_each_claim(sound: dict[tuple[str, str], bool]) -> None:
+def test_verdict_of_each_claim(sound: dict[tuple[str, str], bool]) -> None:
     """All but those that hang on how many runs lock into a wrong order, which 16 replications do not settle."""
     unsettled = {("known-bias-best", "b"), ("star-keeps-up", "b"), ("upb-conservative", "c"), ("star-keeps-up", "c")}
     assert {key: held for key, held in sound.items() if key not in unsettled} == {
@@ -86,7 +86,7 @@ def test_a_policy_that_fills_the_slots_in_the_wrong_order_fails_its_claims(
         assert not broken["w-conservative", problem]
 
 
-def test_a_toprank_that_learns_nothing_loses_what_is_said_for_it(
+def test_claims_for_toprank_fail_if_it_learns_nothing(
     sound: dict[tuple[str, str], bool], results: dict[str, Results]
 ) -> None:
     def deaf(task: PolicyTask) -> Any:

@@ -42,7 +42,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("problem", ["a", "b", "c"])
-def test_files_hold_what_the_simulator_gives(whole: Path, problem: str) -> None:
+def test_files_hold_the_results_of_the_simulator(whole: Path, problem: str) -> None:
     chosen = paper_problems()[problem]
     table = pq.read_table(whole / f"regret_{problem}.parquet").to_pandas()
     rounds = chosen.rounds // 10
@@ -182,7 +182,7 @@ def test_another_seed_is_another_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_figures")
-def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_reported_and_loses_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = Plan(problems=("b",), replications=2, out=tmp_path, quick=True)
     save, count = ResultCache.save, [0]
 

@@ -22,7 +22,7 @@ def _edit(file: Path) -> None:
         end.write("\nx = 1\n")
 
 
-def test_an_edit_of_what_computes_nothing_keeps_stored_replications(package: Path) -> None:
+def test_an_edit_outside_the_computation_keeps_stored_replications(package: Path) -> None:
     before = program_hash(package)
     for path in (
         "cli/command_app.py",
@@ -46,7 +46,7 @@ def test_an_edit_of_what_computes_nothing_keeps_stored_replications(package: Pat
         "simulation/environment_kinds.py",
     ],
 )
-def test_an_edit_of_what_plays_a_replication_does_not(package: Path, path: str) -> None:
+def test_an_edit_of_the_computation_drops_stored_replications(package: Path, path: str) -> None:
     before = program_hash(package)
     _edit(package / path)
     assert program_hash(package) != before

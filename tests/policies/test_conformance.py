@@ -40,7 +40,7 @@ def test_the_checks_for_third_parties_pass(chosen: PolicySpec) -> None:
 
 @pytest.mark.usefixtures("interpreting")
 @every_policy
-def test_outcomes_that_come_late_and_in_any_order_are_survived(chosen: PolicySpec) -> None:
+def test_late_outcomes_in_any_order_do_no_harm(chosen: PolicySpec) -> None:
     users = PositionBased(position_bias=[1.0, 0.5], attraction=[0.6, 0.5, 0.3, 0.1])
     world = World(users=users, delay=Delay(mean_rounds=5.0, every=3))
     run = simulate(world, chosen, rounds=60, seed=1, jobs=1)[str(chosen)]
@@ -75,7 +75,7 @@ def test_relabelling_the_items_changes_nothing(chosen: PolicySpec) -> None:
 
 
 @every_compiled_policy
-def test_a_seed_fixes_everything_whatever_the_workers(chosen: PolicySpec) -> None:
+def test_a_seed_fixes_everything_with_any_number_of_workers(chosen: PolicySpec) -> None:
     one, two, other = (
         simulate(ORDERED, chosen, rounds=300, replications=5, seed=seed, jobs=jobs)[str(chosen)]
         for seed, jobs in ((7, 1), (7, 2), (8, 2))

@@ -40,7 +40,7 @@ EVERYTHING = Goal(
 )
 
 
-def test_who_takes_no_goal_says_why() -> None:
+def test_policies_without_goals_give_the_reason() -> None:
     assert "toprank" in [entry.id for entry in registered() if not entry.takes_goal]
     with pytest.raises(InvalidInput, match="toprank cannot work towards a goal"):
         simulate(USERS, ["epoch-ucb", "toprank"], goal=EVERYTHING, rounds=10)

@@ -83,7 +83,7 @@ def test_a_list_is_held_until_its_epoch_ends(chosen: PolicySpec) -> None:
 
 @pytest.mark.usefixtures("interpreting")
 @every_kind
-def test_several_lists_are_those_of_several_calls(chosen: PolicySpec) -> None:
+def test_several_lists_equal_the_lists_of_several_calls(chosen: PolicySpec) -> None:
     one, several = (chosen.start(TASK) for _ in range(2))
     lists = np.zeros((6, 2), np.int64)
     choose_several(several, np.random.default_rng(3), lists)
@@ -120,7 +120,7 @@ def test_an_object_with_methods_answers_with_them_and_else_by_default() -> None:
         update_from_tally(own, np.zeros((2, 5)), np.zeros((2, 5)))
 
 
-def test_who_cannot_take_rules_or_a_tally_says_so_for_that_reason() -> None:
+def test_policies_without_rules_or_tallies_give_the_reason() -> None:
     with pytest.raises(InvalidInput, match="toprank cannot take pins and exclusions per decision: it knows no values"):
         get_policy("toprank").start(TASK)
 

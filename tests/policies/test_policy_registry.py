@@ -34,7 +34,7 @@ def test_a_policy_that_needs_a_horizon_refuses_to_start_without_one() -> None:
             get_policy(id).start(PolicyTask(2, 5, position_bias=np.array([1.0, 0.5])))
 
 
-def test_a_known_bias_policy_must_be_told_and_an_unknown_one_is_not() -> None:
+def test_only_known_bias_policies_are_given_the_position_bias() -> None:
     with pytest.raises(InvalidInput, match="epoch-ucb must be told the position_bias"):
         get_policy("epoch-ucb").start(PolicyTask(1, 2, 10))
 
@@ -67,7 +67,7 @@ def test_the_option_for_the_bias_is_checked_and_its_old_name_is_refused() -> Non
             get_policy(f"{id}-known")
 
 
-def test_what_is_declared_makes_sense() -> None:
+def test_declarations_are_consistent() -> None:
     for entry in available_policies():
         assert entry.citation
         assert entry.limits.keys() <= LIMITS.keys()
@@ -81,7 +81,7 @@ def test_a_limit_may_hold_under_some_options_only() -> None:
     assert "lists" in get_policy("posterior-sampling", likelihood="joint").limits["tally"]
 
 
-def test_a_limit_that_nobody_knows_is_refused() -> None:
+def test_an_unknown_limit_is_rejected() -> None:
     with pytest.raises(InvalidInput, match=r"a limit of mine must be goal or tally or .*, got 'gaol'"):
         register("mine", name="Mine", position_bias="known", citation="none", limits={"gaol": "a slip"})
 

@@ -77,7 +77,7 @@ def _shares(started: Any, draws: int, rng: np.random.Generator) -> dict[tuple[in
 
 @pytest.mark.parametrize("last", [[0, 1], [1, 0], [2, 0], [3, 2]], ids=str)
 @pytest.mark.parametrize("rare", [0.0, 0.15], ids=["low", "high"])
-def test_sets_are_shown_as_often_as_the_definition_says(rare: float, last: list[int]) -> None:
+def test_sets_are_shown_as_often_as_the_definition_requires(rare: float, last: list[int]) -> None:
     """Against bounds at levels drawn by NumPy; of the last list it matters how much was seen of its items."""
     level, bonus = (0.7, 0.3) if rare == 0.0 else (0.3, 0.3)
     started, rng = _after(HISTORY, level=level, bonus=bonus, rare=rare), np.random.default_rng(2)
@@ -127,7 +127,7 @@ def test_lists_that_are_sampled_are_shown_as_often_as_a_draw_has_them_best() -> 
 
 
 @pytest.mark.parametrize(("items", "part"), [(4, 0.015), (10, 0.015), (40, 0.00375)])
-def test_many_items_share_what_high_levels_there_are(items: int, part: float) -> None:
+def test_high_levels_are_shared_among_many_items(items: int, part: float) -> None:
     """Those that are retired share nothing."""
     assert _started(PolicyTask(2, items + 90, 100, BIAS, retired=90)).rare == pytest.approx(part)
 
@@ -149,7 +149,7 @@ def test_the_part_that_is_sampled_or_high_is_a_share(option: str, value: Any) ->
         _started(PolicyTask(2, 4, 10, BIAS), **{option: value})
 
 
-def test_the_order_is_by_a_small_bonus_for_what_was_seen_little() -> None:
+def test_the_order_gives_rarely_seen_items_a_small_bonus() -> None:
     """With and without the shortcut for lists whose order is beyond doubt."""
     seen = set()
     for lucky in (1, 4, 12):
@@ -165,7 +165,7 @@ def test_the_order_is_by_a_small_bonus_for_what_was_seen_little() -> None:
     assert seen >= {(True, True), (False, False)}
 
 
-def test_what_is_tried_is_put_where_it_is_seen() -> None:
+def test_explored_items_are_put_in_a_visible_slot() -> None:
     """Beside the best-known item of the list little is known of it, though no less than of the others on average."""
     started = _started(PolicyTask(2, 4, 100, BIAS), level=1e-12, bonus=0.0, rare=0, sampled=0)
     belief = started.belief
@@ -213,7 +213,7 @@ def _is_seen_to_be_in_order(started: Any) -> bool:
         return bool(_is_in_order(started, started.belief.shape, most, np.random.default_rng(0)))
 
 
-def test_what_the_prior_assumes_is_not_taken_for_seen() -> None:
+def test_prior_counts_are_not_taken_for_observations() -> None:
     """Whatever it is sure of: the level of an item that was hardly shown is raised."""
     started, rng = _after(HISTORY, bonus=0.5), np.random.default_rng(11)
     started.belief.items.shape *= 50.0
@@ -226,7 +226,7 @@ def test_what_the_prior_assumes_is_not_taken_for_seen() -> None:
     assert started.raised[2] == pytest.approx(0.5 * math.log(seen[0] / seen[2]))
 
 
-def test_what_was_seen_is_looked_up_with_each_draw_and_each_crowd() -> None:
+def test_exposure_is_looked_up_with_each_draw_and_segment() -> None:
     """And not between draws, where it changes by a round or two."""
     started, rng = _started(PolicyTask(2, 4, 2_000, BIAS, segments=2), sampled=0), np.random.default_rng(12)
     for now in range(600):
@@ -300,14 +300,14 @@ def _crowds(started: Any, attractiveness: FloatArray, rounds: int, rng: np.rando
     return shown
 
 
-def test_it_shows_each_crowd_what_that_crowd_likes() -> None:
+def test_it_shows_each_segment_its_favourites() -> None:
     started, rng = _started(PolicyTask(2, 4, 2_000, BIAS, segments=2)), np.random.default_rng(6)
     shown = _crowds(started, np.array([[1.5, 0.8, 0.1, 0.1], [0.1, 0.1, 0.8, 1.5]]), 1_600, rng)
     assert sum(ranking == [0, 1] for ranking in shown[-400::2]) > 150
     assert sum(ranking == [3, 2] for ranking in shown[-399::2]) > 150
 
 
-def test_what_is_in_flight_is_looked_at_less() -> None:
+def test_pending_lists_are_explored_less() -> None:
     """Shown over and over without an outcome, a list that would be explored gives way to others."""
     started, rng = _started(PolicyTask(2, 4, 10_000, BIAS)), np.random.default_rng(7)
     history = (([0, 1], 0, 60), ([0, 1], 1, 30), ([0, 1], NO_CLICK, 100), ([2, 3], 0, 1), ([3, 2], NO_CLICK, 12))
@@ -330,7 +330,7 @@ def _explores(started: Any, rng: np.random.Generator) -> bool:
     return bool({2, 3} & set(choose(started, rng).tolist()))
 
 
-def test_new_items_are_held_back_once_there_is_something_to_keep() -> None:
+def test_new_items_are_capped_once_there_are_items_to_keep() -> None:
     started, rng = _started(PolicyTask(2, 12, 10_000, BIAS), new_items_at_most=0.1), np.random.default_rng(8)
     for now in range(300):
         learn(started, np.array([now % 4, (now + 1) % 4]), NO_CLICK if now % 3 else 0)
@@ -342,6 +342,6 @@ def test_new_items_are_held_back_once_there_is_something_to_keep() -> None:
 
 
 @pytest.mark.parametrize("bias", ["known", "unknown"])
-def test_it_always_holds_the_belief_for_pages_as_they_are(bias: str) -> None:
+def test_it_always_has_the_hierarchical_posterior(bias: str) -> None:
     assert isinstance(_started(PolicyTask(2, 4, 10, BIAS), bias).belief, HierarchicalPosterior)
     assert isinstance(_started(PolicyTask(2, 4, 10, BIAS), bias, passes="hard").belief, HierarchicalPosterior)

@@ -189,7 +189,7 @@ def test_who_remembers_more_than_a_tally_refuses_by_name(chosen: PolicySpec) -> 
         simulate(USERS, chosen, rounds=10, start=start)
 
 
-def test_what_is_not_a_tally_of_these_slots_and_items_is_refused() -> None:
+def test_a_tally_of_another_shape_is_rejected() -> None:
     with pytest.raises(InvalidInput, match="the tally is of 2 slots and 5 items, where there are 3 and 5"):
         simulate(USERS, "epoch-ucb", rounds=10, start=Tally.empty(2, 5))
     with pytest.raises(InvalidInput, match="starts from a Tally, got 3"):

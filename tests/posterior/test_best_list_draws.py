@@ -42,7 +42,7 @@ def test_one_slot_two_items_is_a_beta_probability() -> None:
 
 
 @pytest.mark.parametrize("bias", [None, np.array([1.0, 0.5])], ids=["learned", "known"])
-def test_chances_add_up_to_the_slots_and_leave_out_what_is_excluded(bias: np.ndarray | None) -> None:
+def test_probabilities_add_up_to_the_slots_and_are_zero_for_excluded_items(bias: np.ndarray | None) -> None:
     rng = np.random.default_rng(2)
     chances = best_list_probabilities(TALLY, shape=0.5, rate=1.0, position_bias=bias, rng=rng)
     assert chances.sum() == pytest.approx(2.0)

@@ -119,7 +119,7 @@ def test_unused_slots_are_saved_up_for_one_list_at_most() -> None:
     assert sum(taken) <= SLOTS + 8 * 0.5 * SLOTS
 
 
-def test_nothing_is_held_back_from_a_cold_start_until_a_list_has_nothing_new() -> None:
+def test_a_cold_start_is_not_capped_until_a_list_has_no_new_item() -> None:
     posterior, lists, rng = plain_hierarchical_posterior(PolicyTask(SLOTS, 7, 100)), _lists(7), np.random.default_rng(5)
     for _ in range(3):
         index, ranking = _index("new ones best", posterior, rng), np.zeros(SLOTS, np.int64)
@@ -151,7 +151,7 @@ def test_where_all_that_is_left_is_new_it_is_shown() -> None:
         assert posterior.cold_start.slots_left == 0.0
 
 
-def test_exclusions_of_a_decision_are_kept_and_what_they_leave_is_shown() -> None:
+def test_exclusions_of_a_decision_are_kept_and_other_items_are_shown() -> None:
     posterior, lists, rng = _warm(5, 4), _lists(9, per_decision=True), np.random.default_rng(8)
     worth, nobody = np.ones(9), np.zeros(0, np.int64)
     taken, free = 0, 0

@@ -413,7 +413,7 @@ def test_all_that_can_take_it_are_tried() -> None:
     assert takes == {"posterior-sampling", "random-bound"}
 
 
-def test_what_needs_it() -> None:
+def test_tasks_that_need_the_hierarchical_posterior() -> None:
     assert not needs_hierarchical_posterior(PolicyTask(2, 4, 10), "hard", "none")
     assert needs_hierarchical_posterior(PolicyTask(2, 4, 10), "hard", "auto")
     with pytest.raises(InvalidInput, match="passes must be hard or soft, got 'medium'"):

@@ -49,7 +49,7 @@ def test_every_list_is_counted_once(shown: list[tuple[int, Key]]) -> None:
 
 
 @given(st.lists(keys, min_size=1, max_size=60), st.integers(1, 8))
-def test_what_does_not_fit_is_not_counted_and_harms_nothing(shown: list[tuple[int, Key]], room: int) -> None:
+def test_lists_beyond_the_room_are_not_counted_and_do_no_harm(shown: list[tuple[int, Key]], room: int) -> None:
     seen, expected = _seen(room), Counter[Key]()
     for segment, ranking in shown:
         key = (segment, *ranking)

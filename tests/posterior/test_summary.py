@@ -176,7 +176,7 @@ def test_with_known_bias_and_rare_clicks_intervals_are_those_of_the_gamma_poster
     assert intervals.high == pytest.approx(gamma.ppf(0.95), rel=2e-3)
 
 
-def test_an_item_never_shown_is_what_the_others_let_expect() -> None:
+def test_an_item_never_shown_has_the_prior_of_the_others() -> None:
     rng = np.random.default_rng(2)
     alpha = rng.gamma(2.0, 0.1, 60)
     seen = rankings(np.outer(BIAS, alpha), 20_000, rng).tally
@@ -278,7 +278,7 @@ def test_values_and_exclusions_decide_which_list_is_best(tally: Tally) -> None:
     assert np.array_equal(found.estimate.attractiveness, fit_posterior(tally).estimate.attractiveness)
 
 
-def test_counting_on_does_not_change_what_was_said(small: MNL) -> None:
+def test_further_counts_do_not_change_a_summary(small: MNL) -> None:
     seen = rankings(np.outer(small.position_bias, small.attractiveness), 300, np.random.default_rng(4)).tally
     found, same = fit_posterior(seen), fit_posterior(Tally(seen.clicks.copy(), seen.passes.copy()))
     seen.clicks += 100

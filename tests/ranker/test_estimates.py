@@ -20,7 +20,7 @@ def warm() -> Ranker:
     return Ranker(IDS, 2, tally=tally)
 
 
-def test_much_data_tells_the_truth(warm: Ranker) -> None:
+def test_estimates_approach_the_truth_with_much_data(warm: Ranker) -> None:
     found = warm.estimates(0.9999)
     # a false alarm in 10,000 for each of five parameters, and the prior is next to nothing beside so much data
     assert found.attractiveness_interval.covers(USERS.attractiveness).all()
@@ -50,7 +50,7 @@ def test_there_is_an_answer_for_everything_from_the_start() -> None:
         assert found.probability_in_best_list.sum() == pytest.approx(2.0)
 
 
-def test_they_are_found_anew_when_something_changed() -> None:
+def test_estimates_are_recomputed_after_a_change() -> None:
     learner = Learner(["a", "b", "c"], 1)
     before = learner.estimates()
     assert learner.estimates().attractiveness is before.attractiveness

@@ -18,7 +18,7 @@ CLICKS = np.array([[50 if item.startswith("shoe") else 10 for item in IDS]])
 PASSES = np.full((1, len(IDS)), 100)
 
 
-def test_a_new_item_starts_where_its_features_say() -> None:
+def test_a_new_item_starts_at_the_prediction_of_its_features() -> None:
     learner = Learner(IDS, 1, features=KINDS, rng=np.random.default_rng(1))
     learner.update_from_tally(CLICKS, PASSES)
     learner.add("shoe 8", features={"kind": "shoe"})
@@ -57,7 +57,7 @@ def test_features_may_come_later_and_of_retired_items_again() -> None:
     assert len(learner.choose()) == 1
 
 
-def test_numbers_are_standardised_and_categories_are_those_that_are_shared() -> None:
+def test_numbers_are_standardised_and_only_shared_categories_are_kept() -> None:
     given = {"a": {"price": 10, "kind": "shoe"}, "b": {"price": 30, "kind": "shoe"}, "c": {"kind": "hat"}}
     features = Catalog(["a", "b", "c", "d"], features=given).features
     encoded = features.encoded(4)
@@ -99,7 +99,7 @@ def test_features_that_cannot_be_are_refused_by_name(features: Any, message: str
         Learner(IDS, 1, features=features)
 
 
-def test_what_is_refused_changes_nothing() -> None:
+def test_a_rejected_change_has_no_effect() -> None:
     learner = Learner(IDS, 1, features=KINDS)
     with pytest.raises(InvalidInput, match=r"the feature 'kind' of 'new' must be text, .* got 5"):
         learner.add("new", features={"size": 4.0, "kind": 5})

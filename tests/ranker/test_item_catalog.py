@@ -8,7 +8,7 @@ from slotwise.core.types import EMPTY
 from slotwise.ranker.item_catalog import Catalog
 
 
-def test_what_was_said_of_items_is_kept_through_retiring_and_offering_again() -> None:
+def test_item_attributes_survive_retiring_and_offering_again() -> None:
     items = Catalog(["a", "b", "c"], values={"b": 2.0}, retired=["c"], features={"a": {"price": 3.0}})
     items.retire("b")
     assert items.worth.excluded.tolist() == [1, 2]
@@ -30,7 +30,7 @@ def test_a_decision_obeys_its_own_rules_and_shows_nothing_retired() -> None:
         items.checked(items.constraints((), {"c": 1}, 2))
 
 
-def test_what_would_leave_nothing_to_show_is_refused() -> None:
+def test_retiring_the_last_items_is_rejected() -> None:
     with pytest.raises(InvalidInput, match="retired must leave an item to show, got all 2"):
         Catalog(["a", "b"], retired=["a", "b"])
     items = Catalog(["a", "b"], retired=["a"])

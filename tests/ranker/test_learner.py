@@ -104,7 +104,7 @@ def test_every_policy_obeys_the_rules_of_each_decision() -> None:
 
 
 @pytest.mark.parametrize("id", KINDS)
-def test_the_tally_is_what_was_learned(id: str) -> None:
+def test_the_tally_counts_every_learned_round(id: str) -> None:
     learner, rng = _learner(id), np.random.default_rng(7)
     expected, shows = Tally.empty(3, 5), np.zeros(5, int)
     for _ in range(80):
@@ -119,7 +119,7 @@ def test_the_tally_is_what_was_learned(id: str) -> None:
 
 
 @pytest.mark.parametrize("id", KINDS)
-def test_increments_of_a_shared_tally_come_to_what_was_learned(id: str) -> None:
+def test_increments_of_a_shared_tally_add_up_to_all_learned_rounds(id: str) -> None:
     """One worker learns, another absorbs what was added to the tally since it last looked."""
     worker, other, rng = _learner(id), _learner(id), np.random.default_rng(8)
     before = worker.tally()
@@ -162,7 +162,7 @@ def _records(learner: Learner) -> list[Any]:
     return [at_work, *(getattr(at_work, name, None) for name in ("belief", "model", "policy"))]
 
 
-def test_items_come_and_go_and_what_was_learned_stays() -> None:
+def test_counts_stay_when_items_come_and_go() -> None:
     learner = Learner(["a", "b"], 2, rng=np.random.default_rng(9))
     for _ in range(30):
         learner.learn(("a", "b"), "a")
@@ -183,7 +183,7 @@ def test_items_come_and_go_and_what_was_learned_stays() -> None:
     assert learner.choose(pin={"a": 1})[0] == "a"
 
 
-def test_values_decide_what_is_shown() -> None:
+def test_values_decide_which_items_are_shown() -> None:
     learner = Learner(["a", "b"], 1, position_bias=[1.0], rng=np.random.default_rng(10))
     learner.update_from_tally(np.array([[500, 400]]), np.array([[1_000, 1_000]]))
     assert {learner.choose() for _ in range(10)} == {("a",)}
@@ -235,7 +235,7 @@ def test_a_closed_loop_ends_at_the_best_list() -> None:
         ({"retired": IDS}, "retired must leave an item to show, got all 5"),
     ],
 )
-def test_what_cannot_be_is_refused_by_name(arguments: dict[str, Any], message: str) -> None:
+def test_impossible_arguments_are_rejected_by_name(arguments: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"items": IDS, "slots": 3, **arguments}
     with pytest.raises(InvalidInput, match=message):
         Learner(**given)
@@ -350,7 +350,7 @@ def test_nothing_is_left_to_compile_after_warming_up(bias: Any) -> None:
 
 
 @pytest.mark.parametrize("policy", [None, "pbm-ucb"])
-def test_several_lists_heed_the_same_wishes_as_one(policy: str | None) -> None:
+def test_several_lists_obey_the_same_constraints_as_one(policy: str | None) -> None:
     bias = None if policy is None else [1.0, 0.5]
     learner = Learner(["a", "b", "c", "d"], 2, policy=policy, position_bias=bias, rng=np.random.default_rng(3))
     lists = learner.choose_several(50, exclude=["a"], pin={"d": 2})

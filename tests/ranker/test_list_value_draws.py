@@ -16,14 +16,14 @@ def taught(**options: object) -> Learner:
     return learner
 
 
-def test_draws_are_around_what_the_model_says() -> None:
+def test_draws_are_centred_on_the_value_of_the_model() -> None:
     """With γ = clicks/passes known to a few percent, Σγ/(1 + Σγ) of each list."""
     drawn = taught().list_values([["a", "b"], ["c"]])
     assert drawn.mean(axis=1) == pytest.approx([0.55 / 1.55, 0.1 / 1.1], rel=0.05)
     assert (drawn.std(axis=1) < 0.03).all()
 
 
-def test_values_weigh_and_the_same_counts_say_the_same() -> None:
+def test_values_are_weights_and_equal_counts_give_equal_draws() -> None:
     plain, valued = taught(), taught(values={"a": 10.0})
     lists = [["a", "b"], ["c", "b"]]
     assert valued.list_values(lists)[0].mean() > 5 * plain.list_values(lists)[0].mean()
@@ -31,7 +31,7 @@ def test_values_weigh_and_the_same_counts_say_the_same() -> None:
     assert (plain.list_values(lists) == taught().list_values(lists)).all()
 
 
-def test_what_was_drawn_changes_nothing() -> None:
+def test_drawing_does_not_change_the_learner() -> None:
     learner = taught()
     before = learner.estimates().attractiveness.copy()
     learner.list_values([["a", "b"]])

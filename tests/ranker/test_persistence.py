@@ -74,7 +74,7 @@ def test_all_of_it_is_written_and_read(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_what_does_not_fit_together_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+def test_inconsistent_saved_state_is_rejected(tmp_path: Path, change: dict[str, Any]) -> None:
     path = tmp_path / "ranker.npz"
     _with_everything().save(path)
     with np.load(io.BytesIO(path.read_bytes())) as found:

@@ -34,7 +34,7 @@ def test_rank_and_observe() -> None:
     assert ranker.tally().passes.sum() == 2
 
 
-def test_an_outcome_is_taken_once_and_only_of_what_was_ranked() -> None:
+def test_an_outcome_counts_once_and_only_for_a_ranked_item() -> None:
     ranker = Ranker(IDS, 2, seed=1)
     ranking = ranker.rank()
     with pytest.raises(InvalidInput, match="which was not shown"):
@@ -195,7 +195,7 @@ def test_options_of_a_policy_are_kept(tmp_path: Path) -> None:
     assert Ranker.load(tmp_path / "r")._learner.policy.options == {"bias_shape": 3.0}
 
 
-def test_what_is_damaged_or_foreign_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_damaged_or_foreign_file_is_rejected_by_name(tmp_path: Path) -> None:
     path = tmp_path / "ranker.npz"
     _used().save(path)
     whole = path.read_bytes()
@@ -255,7 +255,7 @@ def test_a_newer_format_is_refused_by_name(tmp_path: Path) -> None:
         Ranker.load(f"{path}.npz")
 
 
-def test_what_was_saved_before_survives_a_failure(tmp_path: Path) -> None:
+def test_a_failed_save_keeps_the_previous_file(tmp_path: Path) -> None:
     path = tmp_path / "ranker"
     ranker = _used()
     ranker.save(path)
@@ -391,7 +391,7 @@ def _lived_through_a_reversal(**more: Any) -> Ranker:
     return ranker
 
 
-def test_what_is_long_past_is_forgotten_and_stays_so(tmp_path: Path) -> None:
+def test_old_counts_are_forgotten_also_after_loading(tmp_path: Path) -> None:
     """The seed is fixed. The tally is all that was seen, and in it the first item is still the better one."""
     forgetful, other = _lived_through_a_reversal(half_life=150.0), _lived_through_a_reversal()
     assert other.best_list() == ("a",)

@@ -51,7 +51,7 @@ def test_without_a_half_life_no_periods_are_kept() -> None:
 
 
 @pytest.mark.parametrize("half_life", ["none", 40.0])
-def test_what_is_written_is_read_again(half_life: Any) -> None:
+def test_counts_survive_writing_and_reading(half_life: Any) -> None:
     counts, again = _filled(half_life, 300), LearnerCounts(2, 3, half_life)
     again.restore(counts.arrays(), segments=2)
     assert again.in_order() == counts.in_order()
@@ -75,7 +75,7 @@ def test_what_is_written_is_read_again(half_life: Any) -> None:
         ({"period_sums": None}, "the sums of periods must be those of all"),
     ],
 )
-def test_what_does_not_fit_is_refused(change: dict[str, Any], message: str) -> None:
+def test_inconsistent_counts_are_rejected(change: dict[str, Any], message: str) -> None:
     arrays = _filled(40.0, 300).arrays()
     if "period_sums" in change:
         change = {"period_sums": arrays["period_sums"] + 1}
@@ -125,7 +125,7 @@ def test_weighed_counts_need_not_be_whole() -> None:
         ([[1.0, 2.0, 3.0]], "but passes is"),
     ],
 )
-def test_what_is_no_weighed_count_is_refused(clicks: Any, named: str) -> None:
+def test_invalid_weighted_counts_are_rejected(clicks: Any, named: str) -> None:
     with pytest.raises(InvalidInput, match=named):
         LearnerCounts(1, 2, weighed=True).tally_from(clicks, [[1.0, 1.0]])
 

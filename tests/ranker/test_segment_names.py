@@ -21,7 +21,7 @@ def _clicked(shown: tuple[str, ...], taste: dict[str, float], rng: np.random.Gen
     return shown[picked - 1] if picked else None
 
 
-def test_two_crowds_of_opposite_tastes_are_shown_different_lists() -> None:
+def test_segments_with_opposite_tastes_are_shown_different_lists() -> None:
     """The last hundred lists of each are the best one but for a few: the seed is fixed, and so is the outcome."""
     tastes = dict(zip(IDS, (1.5, 0.8, 0.2, 0.1), strict=True)), dict(zip(IDS, (0.1, 0.2, 0.8, 1.5), strict=True))
     learner, rng = Learner(IDS, 2, segments=2, rng=np.random.default_rng(1)), np.random.default_rng(2)
@@ -42,7 +42,7 @@ def test_two_crowds_of_opposite_tastes_are_shown_different_lists() -> None:
     assert of_first["a"].low > of_first["d"].high
 
 
-def test_what_one_crowd_likes_is_expected_of_a_new_one() -> None:
+def test_a_new_segment_starts_from_the_tastes_of_the_others() -> None:
     learner = Learner(IDS, 2, segments=2, rng=np.random.default_rng(3))
     seen = np.array([[50, 5, 5, 5], [20, 3, 3, 3]]), np.full((2, 4), 100)
     for segment in (0, 1):
@@ -58,7 +58,7 @@ def test_what_one_crowd_likes_is_expected_of_a_new_one() -> None:
     assert sum("a" in shown for shown in lists) >= 18
 
 
-def test_for_everybody_is_as_if_there_were_one_segment() -> None:
+def test_for_everybody_equals_a_single_segment() -> None:
     one, two = (Learner(IDS, 2, segments=segments) for segments in (1, 2))
     parts = [(np.full((2, 4), 3 + part), np.full((2, 4), 30)) for part in (0, 1)]
     for segment, part in enumerate(parts):
@@ -70,7 +70,7 @@ def test_for_everybody_is_as_if_there_were_one_segment() -> None:
     assert two.shown.tolist() == one.shown.tolist()
 
 
-def test_a_new_segment_changes_nothing_for_those_that_are_there() -> None:
+def test_a_new_segment_changes_nothing_for_existing_ones() -> None:
     """The policy starts anew only where it has no room, and then from the same counts."""
     learner, rng = Learner(IDS, 2, segments=3, rng=np.random.default_rng(4)), np.random.default_rng(5)
     for now in range(60):
@@ -87,7 +87,7 @@ def test_a_new_segment_changes_nothing_for_those_that_are_there() -> None:
     assert learner.tally(4).rounds == 0
 
 
-def test_lists_in_flight_are_those_of_their_segment() -> None:
+def test_pending_lists_belong_to_their_segment() -> None:
     learner = Learner(IDS, 2, segments=2)
     learner.expect(["a", "b"], segment=1)
     with pytest.raises(InvalidInput, match=r"no outcome of \['a', 'b'\] is expected of segment 0"):
@@ -123,7 +123,7 @@ def test_lists_in_flight_are_those_of_their_segment() -> None:
         ),
     ],
 )
-def test_what_a_policy_cannot_do_is_refused_by_name(arguments: dict[str, Any], message: str) -> None:
+def test_options_that_a_policy_lacks_are_rejected_by_name(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         Learner(IDS, 2, **arguments)
 
@@ -157,7 +157,7 @@ def test_segments_that_are_not_there_are_refused_and_nothing_is_counted(monkeypa
     assert len(alike.choose()) == 2
 
 
-def test_a_start_anew_believes_what_was_absorbed_in_pieces() -> None:
+def test_a_restart_has_the_posterior_of_tallies_absorbed_one_by_one() -> None:
     """Before the first decision tallies are only counted; after it each is absorbed. Both believe the same of all."""
     rng = np.random.default_rng(6)
     tallies = [(rng.poisson(5.0, (2, 4)), rng.poisson(40.0, (2, 4))) for _ in range(3)]
@@ -176,7 +176,7 @@ def test_a_start_anew_believes_what_was_absorbed_in_pieces() -> None:
     assert early.estimates(segment=1).to_dict() == late.estimates(segment=1).to_dict()
 
 
-def test_with_many_segments_what_is_learned_of_all_is_learned_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_many_segments_the_shared_part_is_refitted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not once for each of them: the time that it takes grows with the number of segments itself."""
     times: list[int] = []
     refreshing = importlib.import_module("slotwise.posterior.updates")

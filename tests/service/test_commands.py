@@ -49,7 +49,7 @@ def run(*arguments: str) -> str:
     return result.output
 
 
-def test_compact_drops_old_decisions_and_keeps_what_was_learned(store: str) -> None:
+def test_compact_drops_old_decisions_and_keeps_the_counts(store: str) -> None:
     for days, dropped, merged in (("90", 1, 1), ("0.5", 1, 0), ("0.0001", 0, 0)):
         said = run("compact", "--store", store, "--older-than", days)
         assert said == f"dropped {dropped} decisions, merged the hours of {merged} days\n"
@@ -127,7 +127,7 @@ def test_a_placement_starts_with_the_segments_of_a_log(tmp_path: Path) -> None:
         run(*arguments[:-4], "--name", "other", "--time", "impression")
 
 
-def test_a_placement_forgets_as_the_log_says(tmp_path: Path) -> None:
+def test_a_placement_gets_the_half_life_of_the_log(tmp_path: Path) -> None:
     """Its counts are as old as they are in the log, and fade as fast as the log says."""
     ended = NOON - DAY
     truth = drawn(3, 12_000, change=True)
@@ -180,7 +180,7 @@ def test_a_log_in_which_nothing_changed_is_not_forgotten(tmp_path: Path) -> None
         {"more": 1},
     ],
 )
-def test_what_was_not_exported_is_not_imported(store: str, tmp_path: Path, change: dict[str, object]) -> None:
+def test_a_foreign_file_is_not_imported(store: str, tmp_path: Path, change: dict[str, object]) -> None:
     file = tmp_path / "home.json"
     file.write_text(json.dumps({**json.loads(run("export", "home", "--store", store)), "name": "new", **change}))
     with pytest.raises(SlotwiseError, match="not an exported placement"):

@@ -285,7 +285,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def test_what_cannot_be_served_is_said_in_one_line(fork_server: Nursery, tmp_path: Path) -> None:
+def test_invalid_settings_are_reported_in_one_line(fork_server: Nursery, tmp_path: Path) -> None:
     (tmp_path / "other.db").write_text("not a database" * 100)
     for store in (f"sqlite:///{tmp_path}/other.db", f"sqlite:///{tmp_path}/no/where.db", "mysql://x"):
         process = Process(tmp_path, store, free_port(), start=fork_server.start)

@@ -74,7 +74,7 @@ def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
         load(tmp_path / "bad.toml")
 
 
-def test_secrets_are_not_in_what_is_printed() -> None:
+def test_secrets_are_not_printed() -> None:
     settings = Settings(server_key=SecretStr("hush"), store=SecretStr("postgresql://me:hush@x/y"))
     assert "hush" not in repr(settings) + str(settings)
 

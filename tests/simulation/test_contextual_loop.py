@@ -50,7 +50,7 @@ def _seen(rounds: int, seed: int = 1) -> tuple[Any, FloatArray, FloatArray, Floa
     return run, np.array(features), np.array(rankings), np.array(clicked)
 
 
-def test_features_are_bounded_and_drawn_afresh_but_for_those_of_the_items() -> None:
+def test_features_are_bounded_and_drawn_afresh_except_those_of_items() -> None:
     _, features, _, _ = _seen(2_000)
     assert np.abs(features).max() <= 1 / np.sqrt(3)
     assert (features[:, :, 0] == features[0, :, 0]).all()
@@ -65,7 +65,7 @@ def test_features_are_bounded_and_drawn_afresh_but_for_those_of_the_items() -> N
     assert_mean_is(np.zeros(8), fresh[1:] * fresh[:-1])
 
 
-def test_clicks_and_regret_follow_from_the_features_that_were_told() -> None:
+def test_clicks_and_regret_follow_from_the_features_passed_to_the_policy() -> None:
     run, features, rankings, clicked = _seen(4_000)
     attractiveness = np.exp(features @ WEIGHTS)
     rows = np.arange(len(rankings))[:, None]
@@ -128,7 +128,7 @@ def knowing(task: PolicyTask) -> Knowing:
     return Knowing(weights=WEIGHTS, index=np.zeros(task.items), ranking=np.zeros(task.slots, np.int64))
 
 
-def test_whoever_knows_everything_has_no_regret_compiled_and_plain() -> None:
+def test_the_oracle_has_no_regret_compiled_and_plain() -> None:
     run = simulate(USERS, [knowing, "toprank"], rounds=300, replications=2, seed=3)
     assert run["knowing"].regret == pytest.approx(0.0, abs=1e-9)
     assert run["toprank"].mean > 1.0

@@ -91,7 +91,7 @@ QUICK = [(problem, label) for problem, label in RECORDED if problem == "b" and "
     ("problem", "policy"),
     [pytest.param(*both, marks=[] if both in QUICK else pytest.mark.long) for both in RECORDED],
 )
-def test_regret_is_what_was_recorded(problem: str, policy: str) -> None:
+def test_regret_matches_the_recorded_regret(problem: str, policy: str) -> None:
     chosen, recorded = paper_problems()[problem], RECORDED[problem, policy]
     replications = next((few for slow, few in SLOW.items() if policy.startswith(slow) and "analytic" not in policy), 30)
     results = simulate(chosen.users, policy, rounds=chosen.rounds, replications=replications, seed=0)
@@ -105,7 +105,7 @@ def test_regret_is_what_was_recorded(problem: str, policy: str) -> None:
         assert abs(found.mean() - recorded.mean) < STANDARD_ERRORS * recorded.standard_deviation * independent
 
 
-def test_whoever_is_recorded_is_so_on_every_problem() -> None:
+def test_recorded_policies_are_recorded_on_every_problem() -> None:
     """Of rivals is known what their own papers say, which their own tests check; a new policy need not be here."""
     recorded = {label.partition(":")[0] for _, label in RECORDED}
     assert len(recorded) >= 10

@@ -40,7 +40,7 @@ def test_printed_it_is_a_table(results: Results) -> None:
     assert "array" not in repr(results["epoch-ucb"])
 
 
-def test_printed_it_fits_a_terminal_whatever_its_policies_are_called() -> None:
+def test_printed_results_fit_a_terminal_with_any_policy_names() -> None:
     long = "random-bound:level=0.25,bonus=0.25,rare=0.07,order=0.5"
     runs = {label: Run(label, np.array([9]), np.full((3, 1), 1_234_567.8), [], 1_234.5) for label in (long, "toprank")}
     title, *lines = str(Results(runs, 1_000_000, 1, 2)).splitlines()
@@ -70,7 +70,7 @@ def test_frame_and_parquet_hold_every_number(results: Results, tmp_path: Path) -
     assert stored.policy.tolist() == frame.policy.tolist()
 
 
-def test_the_plot_shows_what_was_found(results: Results) -> None:
+def test_the_plot_shows_the_results(results: Results) -> None:
     figure = results.plot()
     through_time, at_the_end = figure.axes
     for label, run in results.items():

@@ -43,7 +43,7 @@ class ListeningToAll(Listening):
 TOLD: list[Any] = []
 
 
-def test_a_policy_is_told_all_clicks_if_it_listens_and_the_first_if_not() -> None:
+def test_policies_get_all_clicks_or_else_the_first() -> None:
     runs = {}
     for policy in (Listening, ListeningToAll):
         run = simulate(USERS, policy, rounds=300, seed=4, jobs=1)[policy.__name__]
@@ -56,7 +56,7 @@ def test_a_policy_is_told_all_clicks_if_it_listens_and_the_first_if_not() -> Non
     assert run.tallies[0].clicks.sum(axis=1).tolist() == [(first == 0).sum(), (first == 1).sum()]
 
 
-def test_of_users_who_click_once_a_policy_is_told_that() -> None:
+def test_policies_get_the_single_click_of_users_who_click_once() -> None:
     simulate(SINGLE, ListeningToAll, rounds=50, seed=4, jobs=1)
     assert all(isinstance(one, int) for one in TOLD)
 

@@ -34,7 +34,7 @@ class Fixed:
         self.outcomes.append(clicked)
 
 
-def test_regret_is_that_of_what_was_shown(small: MNL) -> None:
+def test_regret_is_of_the_lists_shown(small: MNL) -> None:
     run = simulate(small, Fixed, rounds=500, record_at=[1, 10, 500])["Fixed"]
     assert run.rounds.tolist() == [1, 10, 500]
     assert run.regret[0] == pytest.approx(regret(small, [1, 0, 2]) * np.array([1, 10, 500]))

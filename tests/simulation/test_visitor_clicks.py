@@ -55,7 +55,7 @@ class Shown:
 
 
 @every_model
-def test_regret_is_what_the_model_says(users: Any) -> None:
+def test_regret_follows_from_the_click_model(users: Any) -> None:
     run = simulate(World(users=users, delay=Delay(rounds=3)), Shown, rounds=50, seed=1)["Shown"]
     best = best_ranking_by_brute_force(users)
     lost = reward(users, best) - reward(users, np.array([2, 0, 4]))
@@ -115,7 +115,7 @@ def test_policies_live_with_position_based_visitors_of_two_tastes_and_items_that
         assert (run[policy].final_regret > 0.0).all()
 
 
-def test_what_cannot_be_is_refused_before_anything_runs() -> None:
+def test_impossible_arguments_are_rejected_before_the_first_round() -> None:
     with pytest.raises(InvalidInput, match="looks from slot to slot"):
         World(users=mixture(shares=[0.5, 0.5], users=[PBM, PBM]))
     with pytest.raises(InvalidInput, match=r"attraction must be above 0 and below 1 in a world, got .*1.0.* of item 1"):

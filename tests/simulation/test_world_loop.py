@@ -78,14 +78,14 @@ SCHEDULED = World(
 )
 
 
-def test_whoever_knows_the_truth_has_no_regret() -> None:
+def test_the_oracle_has_no_regret() -> None:
     """At times there are fewer items than slots, and from round 60 on only one."""
     run = simulate(SCHEDULED, lambda task: Oracle(SCHEDULED), rounds=100, replications=3)["<lambda>"]
     assert np.abs(run.regret).max() < 1e-12
 
 
 @pytest.mark.parametrize("wrong", ["segment", "round"])
-def test_whoever_knows_it_of_another_segment_or_time_has(wrong: str) -> None:
+def test_the_oracle_of_another_segment_or_time_has_regret(wrong: str) -> None:
     class Mistaken(Oracle):
         def attractiveness(self) -> FloatArray:
             if wrong == "segment":
@@ -129,7 +129,7 @@ def _due(delay: Delay, at: int) -> int:
 @pytest.mark.parametrize(
     "delay", [Delay(), Delay(rounds=1), Delay(rounds=100), Delay(every=7), Delay(rounds=5, every=10)], ids=str
 )
-def test_every_outcome_is_told_once_and_when_it_is_due(delay: Delay) -> None:
+def test_every_outcome_is_delivered_once_and_when_it_is_due(delay: Delay) -> None:
     world = World(position_bias=BIAS, attractiveness=np.linspace(0.1, 0.5, 12), delay=delay)
     made, start = _kept(Telling)
     simulate(world, start, rounds=400)
@@ -140,7 +140,7 @@ def test_every_outcome_is_told_once_and_when_it_is_due(delay: Delay) -> None:
     assert telling.expected == ([] if delay == Delay() else list(range(400)))
 
 
-def test_random_delays_are_told_once_never_early_in_order_and_to_their_segment() -> None:
+def test_outcomes_with_random_delays_arrive_once_in_order_in_their_segment() -> None:
     """The delay of a round is geometric from 0 on: of 700 rounds that have been told by then, all but e⁻⁶⁰."""
     world = World(
         position_bias=BIAS,
@@ -183,7 +183,7 @@ def test_a_longer_delay_costs_more(small: MNL) -> None:
 
 
 @pytest.mark.parametrize("id", ["random-bound", "epoch-ucb", "mnl-bandit", "mnl-ts"])
-def test_what_is_not_there_is_never_shown(id: str) -> None:
+def test_unavailable_items_are_never_shown(id: str) -> None:
     """Also by policies that hold a list, and where there are fewer items than slots."""
     world = World(
         position_bias=BIAS,
@@ -261,7 +261,7 @@ def test_a_list_with_something_that_is_not_there_is_caught() -> None:
         simulate(world, Telling, rounds=50)
 
 
-def test_what_cannot_be_is_refused_by_name() -> None:
+def test_impossible_arguments_are_rejected_by_name() -> None:
     with pytest.raises(InvalidInput, match="toprank cannot take pins and exclusions per decision"):
         simulate(all_at_once(), "toprank", rounds=10)
     with pytest.raises(InvalidInput, match="epoch-ucb must be told the position_bias, and segments have their own"):
@@ -270,7 +270,7 @@ def test_what_cannot_be_is_refused_by_name() -> None:
         simulate(all_at_once(), "epoch-ucb", rounds=10, goal=Goal())
 
 
-def test_what_policies_are_told() -> None:
+def test_the_task_given_to_policies() -> None:
     settings: list[PolicyTask] = []
     rows = [["red", 1.0], ["blue", 3.0], ["red", 5.0], ["red", 1.0], ["blue", 5.0]]
     world = World(position_bias=BIAS, segments=[Segment(0.7, TASTES[0]), Segment(0.3, TASTES[1])], features=rows)

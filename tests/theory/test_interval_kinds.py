@@ -120,7 +120,7 @@ def test_the_exponent_of_the_statement_is_not_that_of_the_proof_for_large_deviat
     assert theorem_2(deviation, beta_1, beta_2, p) > 10 * stated
 
 
-def test_the_radius_is_where_the_bound_is_what_is_left() -> None:
+def test_at_the_radius_the_bound_equals_the_error_probability() -> None:
     for beta_2 in (1e-4, 0.05, 0.5):
         radius = theorem_2_radius(0.95, 0.2, beta_2)
         assert 2 * theorem_2(radius, 0.2, beta_2) == pytest.approx(0.05)
@@ -139,7 +139,7 @@ def test_arguments_are_checked(tally: Tally) -> None:
         theorem_1(tally, [1.0, 0.5, 0.2])
 
 
-def test_an_interval_without_an_upper_end_says_so() -> None:
+def test_little_data_gives_an_interval_without_an_upper_end() -> None:
     """With little data the slack grows with α as fast as α·Λ does: no α is too large."""
     made = theorem_1(Tally(np.zeros((2, 3), int), np.array([[5, 3, 2], [2, 5, 3]])), BIAS)
     assert (made.low == 0).all()

@@ -52,7 +52,7 @@ def test_the_gap_is_the_best_one() -> None:
     assert at_best >= max(proven(epsilon) for epsilon in np.linspace(0.0001, 0.5, 5_000))
 
 
-def test_the_lower_bound_is_below_what_policies_reach_on_its_hard_instance() -> None:
+def test_the_lower_bound_is_below_the_regret_of_policies_on_its_hard_instance() -> None:
     rounds = 5_000
     users = hard_instance(12, BIAS, hardest_gap(12, rounds, BIAS))
     for label, run in simulate(users, ["epoch-ucb", "pbm-ucb"], rounds=rounds, replications=10, seed=1).items():
@@ -80,7 +80,7 @@ def test_the_hard_instance_is_the_construction_of_the_proof() -> None:
         (12, [1.5, 0.6, 0.3], "1 ≥ λ_1 > λ_2"),
     ],
 )
-def test_the_lower_bound_names_what_it_asks_for(items: int, bias: list[float], message: str) -> None:
+def test_the_lower_bound_names_its_requirements(items: int, bias: list[float], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         lower_bound(items, 100, bias)
 

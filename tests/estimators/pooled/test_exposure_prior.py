@@ -9,7 +9,7 @@ from slotwise.estimators.pooled.cell_prior import CellPrior
 from slotwise.estimators.pooled.exposure_prior import Shown
 
 
-def test_chance_is_what_samples_of_slots_and_of_impressions_differ_by() -> None:
+def test_chance_is_the_sampling_variance_of_slots_and_impressions() -> None:
     """2,000 items that a page shows alike: their slots and shares of 40 impressions differ by chance alone."""
     rng = np.random.default_rng(3)
     wanted = np.array([0.3, 0.2, 0.1])
@@ -21,13 +21,13 @@ def test_chance_is_what_samples_of_slots_and_of_impressions_differ_by() -> None:
     assert found.by_chance.mean() == pytest.approx(1.0, rel=0.1)
 
 
-def test_one_slot_and_items_shown_alike_say_nothing() -> None:
+def test_one_slot_and_equal_exposure_give_no_covariates() -> None:
     found = Shown.of(np.array([[4.0, 4.0]]), np.array([4.0, 4.0]))
     assert found.slot_shares.shape == found.how_often.shape == (2, 0)
     assert not found.by_chance.any()
 
 
-def test_a_cell_is_the_less_like_what_is_expected_of_it_the_less_often_it_was_shown() -> None:
+def test_a_rarely_shown_cell_has_a_wider_prior() -> None:
     shown = Shown.of(np.array([[30.0, 1.0, 0.0], [10.0, 1.0, 1.0]]), np.full(3, 40.0))
     prior = CellPrior.of(0.5, shown, np.zeros(3, np.int64), np.arange(3))
     prior.weights = np.array([0.0, 0.8, -0.4, 0.3])

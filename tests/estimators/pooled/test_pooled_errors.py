@@ -84,7 +84,7 @@ def test_the_shift_of_slots_leads_to_the_mode_with_attractiveness_integrated_out
     assert np.abs(slopes(mode + shift)).max() < 0.05 * np.abs(slopes(mode)).max()
 
 
-def test_slots_of_many_small_queries_are_what_they_are() -> None:
+def test_position_bias_of_many_small_queries_is_recovered() -> None:
     """At the mode of all parameters their logarithms are 0.05 too high on average, with a standard error of 0.01."""
     found = learn(queries(np.random.default_rng(3), 1_500)).together
     rough = learn(queries(np.random.default_rng(3), 1_500), roughly=True).together

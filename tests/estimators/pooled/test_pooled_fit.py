@@ -82,7 +82,7 @@ def test_little_is_known_of_a_fixed_order() -> None:
     assert not fixed.identifiable
 
 
-def test_what_is_best_comes_first_and_that_is_not_what_slots_are_worth() -> None:
+def test_position_bias_is_recovered_if_the_best_items_come_first() -> None:
     """Within five standard errors: false alarm below 1e-5 a slot."""
     rng = np.random.default_rng(2)
     seen = [ordered(rng, 12) for _ in range(400)]
@@ -92,7 +92,7 @@ def test_what_is_best_comes_first_and_that_is_not_what_slots_are_worth() -> None
     assert (errors[1:] < 0.15 * BIAS[1:]).all()
 
 
-def test_slots_of_their_own_are_drawn_to_those_of_all() -> None:
+def test_own_position_bias_is_shrunk_toward_the_shared_one() -> None:
     rng = np.random.default_rng(3)
     alpha = [0.3, 0.1, 0.5, 0.2, 0.4]
     flat, steep = (rankings(np.outer(bias, alpha), 2_000, rng) for bias in ([1.0, 0.9, 0.9], [1.0, 0.3, 0.2]))
@@ -118,7 +118,7 @@ def test_an_item_of_several_placements_is_known_for_it() -> None:
     assert np.corrcoef(np.log(guessed.attractiveness), np.log(alpha))[0, 1] > 0.8
 
 
-def test_features_tell_of_items_that_were_not_shown() -> None:
+def test_features_predict_items_that_were_not_shown() -> None:
     rng = np.random.default_rng(5)
     features = rng.normal(size=(60, 2))
     alpha = np.exp(-1.5 + features @ [0.8, 0.0] + rng.normal(0.0, 0.2, 60))
@@ -128,7 +128,7 @@ def test_features_tell_of_items_that_were_not_shown() -> None:
     assert np.corrcoef(np.log(found.attractiveness[50:]), np.log(alpha[50:]))[0, 1] > 0.9
 
 
-def test_a_bias_that_is_told_is_kept() -> None:
+def test_a_known_bias_is_kept() -> None:
     seen = rankings(np.outer(BIAS, [0.3, 0.1, 0.5, 0.2, 0.4]), 2_000, np.random.default_rng(6))
     (found,) = pool([seen], position_bias=BIAS).estimates
     assert found.position_bias.tolist() == BIAS.tolist()
@@ -183,7 +183,7 @@ def test_errors_are_those_of_the_inverse_curvature(placements: int) -> None:
     assert found[0][1][1:] == pytest.approx(wanted[cells : cells + 2], rel=0.02)
 
 
-def test_usual_slots_are_what_keeps_slots_apart_from_items(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_usual_slots_separate_position_bias_from_attractiveness(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without their effects, upper slots would get the credit for the good items in them."""
     rng = np.random.default_rng(2)
     seen = [ordered(rng, 12) for _ in range(400)]
@@ -193,7 +193,7 @@ def test_usual_slots_are_what_keeps_slots_apart_from_items(monkeypatch: pytest.M
     assert pool(seen).position_bias[-1] < 0.8 * sound
 
 
-def test_what_is_hardly_ever_shown_is_not_taken_for_as_good_as_what_is_shown_often() -> None:
+def test_rarely_shown_items_are_not_estimated_like_often_shown_ones() -> None:
     """Of items with attractiveness 0.05 that were shown four or five times: 0.03 to 0.07 with these and other seeds.
 
     If nothing were made of how often items are shown, 0.19 to 0.22.

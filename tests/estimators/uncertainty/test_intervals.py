@@ -208,7 +208,7 @@ def test_a_silent_slot_has_a_limit(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", from_data_alone())
-def test_what_the_data_do_not_determine_is_said_to_be_anything(name: str) -> None:
+def test_unidentified_parameters_have_unbounded_intervals(name: str) -> None:
     """Item 4 was never shown; slot 1 and items 2, 3 are not tied to the first slot."""
     seen = Rankings([[0, 2], [1, 3]], [[5, 3], [4, 2]], [9, 8], items=5)
     estimate = ESTIMATORS[name](seen)
@@ -231,7 +231,7 @@ def test_a_first_slot_without_clicks_leaves_everything_open(name: str) -> None:
     assert (bias.low[1], bias.high[1]) == (0.0, np.inf)
 
 
-def test_what_did_not_come_to_rest_has_no_intervals() -> None:
+def test_a_fit_that_did_not_converge_has_unbounded_intervals() -> None:
     diverging = Tally(np.array([[3, 0, 0], [0, 2, 1]]), np.array([[6, 2, 2], [1, 5, 4]]))
     estimate = paper_estimator(diverging)
     assert not estimate.converged
@@ -288,7 +288,7 @@ def test_nine_in_ten_hold_the_truth(small: MNL, name: str, gathered: str) -> Non
 @pytest.mark.parametrize("level", [0.5, 0.95])
 @pytest.mark.parametrize("own", [0.1, 0.5, 1.0])
 @pytest.mark.parametrize("of_scale", [0.1, 0.5, 1.5])
-def test_the_interval_of_a_product_holds_as_much_of_it_as_it_says(own: float, of_scale: float, level: float) -> None:
+def test_the_interval_of_a_product_has_its_stated_coverage(own: float, of_scale: float, level: float) -> None:
     """Of a Gamma-distributed factor and a scale with a normal logarithm, by the quantiles of both."""
     quantiles = (np.arange(2_000) + 0.5) / 2_000
     factor = special.gammaincinv(own**-2, quantiles) * own**2

@@ -53,7 +53,7 @@ def test_the_tallies_of_segments_and_periods_add_up_to_that_of_the_log() -> None
         assert parts.log_likelihood == pytest.approx(whole.log_likelihood)
 
 
-def test_postgresql_tells_the_same_segments_and_times_apart(postgres: Postgres) -> None:
+def test_postgresql_gives_the_same_segments_and_times(postgres: Postgres) -> None:
     log = drawn(3, 300, differ=True).log
     kinds = {"impression": "bigint", "slot": "int", "clicked": "bool", "at": "timestamp"}
     with psycopg.connect(postgres.url, autocommit=True) as connection:

@@ -91,7 +91,9 @@ def test_a_policy_learns_towards_the_best_list(log: tuple[Fit, LoggedPropensitie
         ("no-such-policy", UnknownName, "unknown policy"),
     ],
 )
-def test_what_is_refused(log: tuple[Fit, LoggedPropensities], target: Any, error: type[Exception], said: str) -> None:
+def test_invalid_input_is_rejected(
+    log: tuple[Fit, LoggedPropensities], target: Any, error: type[Exception], said: str
+) -> None:
     with pytest.raises(error, match=said):
         evaluate(log[0], target)
 
@@ -115,7 +117,7 @@ def test_warnings_when_the_log_cannot_answer() -> None:
     assert "too wide" in "\n".join(evaluate(fit, ["a"]).warnings)
 
 
-def test_the_model_extrapolates_and_says_so() -> None:
+def test_the_model_extrapolates_and_reports_it() -> None:
     """Item 2 was never in slot 1, but items 0 and 1 determine the position bias."""
     shown = [[0, 1], [1, 0], [0, 2], [1, 2]]
     weights = np.outer([1.0, 0.5], [0.4, 0.6, 0.5])

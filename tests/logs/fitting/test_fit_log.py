@@ -38,7 +38,7 @@ def generated(impressions: int, pages: int, seed: int) -> pa.Table:
     )
 
 
-def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
+def test_intervals_have_their_stated_coverage() -> None:
     """Over 150 generated logs, counted in one pass; false alarms: see tests/statistical_assertions.py."""
     found = fit_placements(generated(1_500, pages=150, seed=1), PAGES)
     # six parameters, both sides; the intervals are approximate, so that the chance is that of 94 to 96 %
@@ -57,7 +57,7 @@ def test_an_option_that_is_not_there_is_named() -> None:
         fit(generated(10, pages=1, seed=1), **options)
 
 
-def test_lists_are_those_of_the_log() -> None:
+def test_lists_match_the_log() -> None:
     log = generated(500, pages=1, seed=2)
     found = fit(log)
     assert found.rankings is not None

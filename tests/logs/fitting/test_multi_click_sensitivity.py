@@ -83,7 +83,7 @@ def test_a_log_with_errors_can_be_fitted_again() -> None:
     assert all(found[0].tally.rule in one.by_rule for one in found)
 
 
-def test_nothing_is_fitted_again_where_nobody_clicked_twice() -> None:
+def test_nothing_is_refitted_without_second_clicks() -> None:
     log = both_clicked()
     alone = np.array(log["impression"]) % 3 == 1
     log = log.set_column(4, "clicked", pa.array(np.array(log["clicked"]) & alone))

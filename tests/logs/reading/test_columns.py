@@ -54,7 +54,7 @@ def test_wide_logs_of_numbers() -> None:
     assert found.clicks.tolist() == [[0, 0], [0, 1]]
 
 
-def test_lists_that_nobody_saw_count_as_empty() -> None:
+def test_unseen_lists_count_as_empty() -> None:
     lists, clicked = [*LISTS, ["a", "c"], ["c", "a"]], [*CLICKED, None, None]
     found = tally(pa.table({"items": lists, "clicked": clicked, "shown": [True, True, None, False, False]}))
     assert found == counted()

@@ -185,7 +185,7 @@ def test_a_log_larger_than_the_memory_it_is_given(tmp_path: Path) -> None:
     assert small.impressions == 400_000
 
 
-def test_an_engine_that_fails_says_so_in_a_line(tmp_path: Path) -> None:
+def test_a_failing_engine_is_reported_in_one_line(tmp_path: Path) -> None:
     pq.write_table(LOG, tmp_path / "log.parquet", row_group_size=100)
     whole = (tmp_path / "log.parquet").read_bytes()
     middle = len(whole) // 3

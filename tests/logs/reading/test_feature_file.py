@@ -17,7 +17,7 @@ TABLE = {"item": [1, 2, 3], "price": [9.5, 20, None], "kind": ["tea", None, "mil
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "json"])
-def test_files_of_every_kind_say_the_same(tmp_path: Path, kind: str) -> None:
+def test_every_file_format_gives_the_same_features(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"items.{kind}"
     if kind == "csv":
         path.write_text("item,price,kind\n1,9.5,tea\n2,20,\n3,,milk\n")
@@ -67,7 +67,7 @@ def test_features_of_other_items_and_too_many_are_refused() -> None:
         encoded({"a": [1.0], "b": [1.0, 2.0]}, ["a", "b"])
 
 
-def test_an_item_of_which_little_was_seen_is_expected_where_its_features_say() -> None:
+def test_a_rarely_shown_item_is_shrunk_toward_its_features() -> None:
     """Sixty items whose attractiveness is e^(-2 + feature); the last two were shown once each, unclicked."""
     rng = np.random.default_rng(11)
     feature = rng.normal(size=60)

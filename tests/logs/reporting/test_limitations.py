@@ -17,7 +17,7 @@ def said(shown: Any, clicks: Any, passes: Any, items: int, **named: Any) -> str:
     return "\n".join(limitations(Fit.of_rankings(Rankings(shown, clicks, passes, items=items), **named)))
 
 
-def test_a_log_that_says_everything() -> None:
+def test_a_log_in_which_all_items_are_comparable() -> None:
     seen = rankings(np.outer([1.0, 0.5], [0.3, 0.4, 0.5]), 2_000, np.random.default_rng(1))
     assert limitations(Fit.of_rankings(seen)) == [ALL_COMPARABLE]
 

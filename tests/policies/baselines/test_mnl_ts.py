@@ -12,7 +12,7 @@ from tests.statistical_assertions import assert_frequencies
 pytestmark = pytest.mark.usefixtures("interpreting")
 
 
-def test_what_is_drawn_has_the_beta_posterior() -> None:
+def test_draws_follow_the_beta_posterior() -> None:
     """After 4 epochs with 3 clicks on a pair, 1/(1 + v) ~ Beta(1 + 4, 1 + 3)."""
     rng = np.random.default_rng(1)
     inner = get_policy("mnl-ts").start(PolicyTask(1, 2, 100)).policy
@@ -26,7 +26,7 @@ def test_what_is_drawn_has_the_beta_posterior() -> None:
     assert_frequencies(np.full(10, 0.1), np.histogram(drawn, tenths)[0])
 
 
-def test_the_list_is_best_for_what_was_drawn() -> None:
+def test_the_list_is_best_for_the_drawn_parameters() -> None:
     rng = np.random.default_rng(2)
     inner = get_policy("mnl-ts").start(PolicyTask(2, 4, 100)).policy
     for _ in range(50):

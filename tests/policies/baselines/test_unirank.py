@@ -53,7 +53,7 @@ def test_the_leader_is_that_of_the_written_algorithm() -> None:
 
 
 @pytest.mark.usefixtures("interpreting")
-def test_what_is_shown_is_the_leader_or_a_merger_and_counts_are_kept_within_subsets() -> None:
+def test_it_shows_the_leader_or_a_merger_and_counts_within_subsets() -> None:
     started = get_policy("unirank").start(PolicyTask(3, 5, 1_000))
     rng, clicks = np.random.default_rng(2), np.zeros(3, bool)
     lead, decided = np.zeros((5, 5)), np.zeros((5, 5))

@@ -60,7 +60,7 @@ class Reference:
                     self.beats.add((i, j))
 
 
-def test_blocks_are_those_of_the_written_algorithm() -> None:
+def test_blocks_match_the_published_algorithm() -> None:
     users = MNL(position_bias=[1.0, 0.6], attractiveness=[0.1, 2.0, 0.8, 0.1, 3.0])
     started, reference = get_policy("toprank").start(PolicyTask(2, 5, 1_000)), Reference(5, 1_000)
     rng = np.random.default_rng(1)

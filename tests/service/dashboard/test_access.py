@@ -91,7 +91,7 @@ def test_a_keyboard_is_enough(watched: Watched) -> None:
     expect(readout).to_contain_text("learned")
 
 
-def test_what_is_open_and_focused_stays_so_when_numbers_move_on(watched: Watched, service: Client) -> None:
+def test_open_and_focused_elements_stay_so_after_an_update(watched: Watched, service: Client) -> None:
     service.define("moving")
     page = watched.open("/placements/moving")
     page.get_by_text("What is position bias?").click()
@@ -114,7 +114,7 @@ NOTES_WHAT_IS_DRAWN = """() => {
 }"""
 
 
-def test_whoever_reads_the_numbers_of_a_chart_is_not_thrown_off_when_it_is_drawn_anew(watched: Watched) -> None:
+def test_redrawing_a_chart_keeps_the_focus_in_its_table(watched: Watched) -> None:
     page = watched.open("/placements/shop?range=7d")
     drawn(page)
     traffic = page.locator("figure", has_text="Traffic")

@@ -183,9 +183,7 @@ def _expect_only(watched: Watched, *statuses: int) -> None:
 
 
 @pytest.mark.parametrize(("pause", "resume"), [("Stop exploring", "Start exploring"), ("Shadow mode", "Go live")])
-def test_what_is_paused_goes_on_when_it_is_resumed(
-    watched: Watched, service: Client, bar: str, pause: str, resume: str
-) -> None:
+def test_exploring_is_paused_and_resumed(watched: Watched, service: Client, bar: str, pause: str, resume: str) -> None:
     page = watched.open(f"/placements/{bar}")
     for action in (pause, resume):
         begin(page, action).get_by_role("button", name=action, exact=True).click()
@@ -258,7 +256,7 @@ def test_without_the_key_nothing_is_exported(watched: Watched, service: Client, 
     _expect_only(watched, 401)
 
 
-def test_what_is_known_is_exported_as_files(watched: Watched, service: Client, tmp_path: Path) -> None:
+def test_estimates_are_exported_as_files(watched: Watched, service: Client, tmp_path: Path) -> None:
     page = watched.open()
     for what, ending in (("Items with their estimates, CSV", "csv"), ("All estimates and the tally, JSON", "json")):
         dialog = begin(page, "Export")
@@ -298,7 +296,7 @@ def test_of_two_tabs_the_one_with_an_old_state_is_refused(watched: Watched, serv
     _expect_only(watched, 412)
 
 
-def test_what_the_service_refuses_is_said_in_the_dialog_with_all_that_was_typed(
+def test_a_rejected_change_is_explained_in_the_dialog_which_keeps_the_input(
     watched: Watched, service: Client, bar: str
 ) -> None:
     page = watched.open(f"/placements/{bar}")

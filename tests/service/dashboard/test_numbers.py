@@ -93,9 +93,7 @@ def test_every_check_is_the_apis(watched: Watched, service: Client) -> None:
 
 
 @pytest.mark.parametrize("period", ["24h", "7d", "28d"])
-def test_whether_it_pays_is_said_since_the_start_and_over_a_time_to_choose(
-    watched: Watched, service: Client, period: str
-) -> None:
+def test_uplift_is_shown_since_the_start_and_over_a_chosen_time(watched: Watched, service: Client, period: str) -> None:
     page, said = watched.open(f"/placements/shop?period={period}"), overview(service, period=period)
     for part, uplift, words in (
         ("#in-period", said["uplift_in_period"], said["pays_in_period"]),
@@ -163,7 +161,7 @@ def test_charts_have_the_numbers_of_the_timeline(watched: Watched, service: Clie
     assert service.get("/v1/placements/shop/changes").json()["changes"][0]["version"] == 3
 
 
-def test_changes_are_listed_with_what_was_before_and_after(watched: Watched) -> None:
+def test_changes_are_listed_with_old_and_new_values(watched: Watched) -> None:
     page = watched.open()
     listed = page.locator("#changes-of > li")
     expect(listed).to_have_count(3)

@@ -29,7 +29,7 @@ def test_where_nothing_is_known_no_number_is_shown(watched: Watched, service: Cl
     expect(page.locator("#charts")).to_have_text("There are no decisions in this period.")
 
 
-def test_a_placement_of_one_item_says_that_there_is_nothing_to_choose(watched: Watched) -> None:
+def test_a_placement_of_one_item_has_nothing_to_choose(watched: Watched) -> None:
     page = watched.open("/placements/one")
     assert page.locator("#sentence").inner_text() == "There is one item, so there is nothing to choose between."
     assert page.locator("#best-list .name").all_inner_texts() == ["only"]
@@ -75,7 +75,7 @@ def test_of_many_items_the_most_relevant_are_listed_and_the_others_searched(
     service.delete(f"/v1/placements/{name}", params={"confirm": name})
 
 
-def test_a_wrong_key_is_said_to_be_wrong_and_shows_nothing(watched: Watched) -> None:
+def test_a_wrong_key_is_reported_and_shows_nothing(watched: Watched) -> None:
     page = watched.open(key="wrong")
     expect(page.locator("h1")).to_have_text("API key required")
     expect(page.locator("#wrong")).to_have_text("This API key is wrong.")
@@ -103,7 +103,7 @@ def test_without_a_key_it_asks_for_one(watched: Watched) -> None:
     watched.errors.clear()
 
 
-def test_a_placement_that_is_not_there_is_said_not_to_be(watched: Watched) -> None:
+def test_an_unknown_placement_is_reported(watched: Watched) -> None:
     page = watched.context.new_page()
     page.add_init_script(f"sessionStorage.setItem('slotwise-key', {KEY!r})")
     page.goto(f"{watched.url}/placements/nobody")
@@ -113,7 +113,7 @@ def test_a_placement_that_is_not_there_is_said_not_to_be(watched: Watched) -> No
     watched.errors.clear()
 
 
-def test_a_service_that_stops_is_told_and_its_return_noticed(browser: Browser, tmp_path: Path) -> None:
+def test_a_stopped_service_is_reported_and_its_return_noticed(browser: Browser, tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/store.db"
     port = free_port()
     with serving(store, on_port=port) as client:

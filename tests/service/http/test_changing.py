@@ -28,7 +28,7 @@ def name_of(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def test_a_patch_changes_what_it_names_and_null_is_the_default(client: Client, path: str) -> None:
+def test_a_patch_changes_named_fields_and_null_restores_the_default(client: Client, path: str) -> None:
     client.define(name_of(path), holdout=0.5, position_bias=[1.0, 0.5])
     answer = client.patch(path, json={"holdout": 0.25, "position_bias": None, "window_seconds": None})
     assert answer.status_code == 200
@@ -110,7 +110,7 @@ def test_a_stale_etag_is_refused_and_changes_nothing(client: Client, path: str) 
 
 
 @pytest.mark.parametrize("tag", ["1", '"1', "", '"1" "2"', "**"])
-def test_what_is_no_etag_is_refused_by_name(client: Client, path: str, tag: str) -> None:
+def test_an_invalid_etag_is_rejected_by_name(client: Client, path: str, tag: str) -> None:
     answer = client.patch(path, json={"holdout": 0.1}, headers={"If-Match": tag})
     assert answer.status_code == 422
     assert "If-Match" in answer.json()["detail"]
@@ -197,7 +197,7 @@ def test_a_thousand_items_are_counted_and_a_hundred_named(client: Client, path: 
     assert (newest["added"]["count"], len(newest["added"]["items"])) == (1000, 100)
 
 
-def test_a_placement_is_deleted_when_its_name_is_said_twice(client: Client, path: str) -> None:
+def test_a_placement_is_deleted_if_its_name_is_given_twice(client: Client, path: str) -> None:
     name = name_of(path)
     pending, counted = client.decide(name), client.decide(name)
     client.report(counted, clicked=None)
@@ -222,7 +222,7 @@ def test_a_placement_is_deleted_when_its_name_is_said_twice(client: Client, path
     assert name not in [found["name"] for found in client.get("/v1/placements").json()["placements"]]
 
 
-def test_one_of_the_same_name_starts_anew_and_its_versions_go_on(client: Client, path: str) -> None:
+def test_a_recreated_placement_starts_empty_and_continues_the_versions(client: Client, path: str) -> None:
     name = name_of(path)
     client.report(client.decide(name), clicked=None)
     client.settle(name)
@@ -253,7 +253,7 @@ def test_changes_at_once_do_not_undo_each_other(client: Client, path: str) -> No
     assert len(client.get(f"{path}/changes").json()["changes"]) == 9
 
 
-def test_of_two_who_change_the_same_version_one_is_told(client: Client, path: str) -> None:
+def test_one_of_two_concurrent_changes_is_rejected(client: Client, path: str) -> None:
     tag, answers = client.get(path).headers["etag"], []
 
     def change(holdout: float) -> None:

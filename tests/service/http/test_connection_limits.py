@@ -93,7 +93,7 @@ def drip(connection: socket.socket, answers: list[bytes]) -> None:
         answers.append(rest(connection))
 
 
-def test_endless_chunks_are_refused_and_hold_nobody_up(client: Client) -> None:
+def test_endless_chunks_are_rejected_and_delay_no_other_request(client: Client) -> None:
     answers: list[bytes] = []
     with ExitStack() as stack:
         dripping = [stack.enter_context(connected(client)) for _ in range(4)]
@@ -156,7 +156,7 @@ def test_others_have_their_turn_after_a_few_chunks(pieces: int, reads: bool) -> 
 
 
 @pytest.mark.parametrize(("requests", "is_closed"), [(MAX_PIPELINED + 1, False), (MAX_PIPELINED + 2, True)])
-def test_only_so_many_requests_are_sent_ahead(requests: int, is_closed: bool) -> None:
+def test_pipelined_requests_are_limited(requests: int, is_closed: bool) -> None:
     async def read() -> None:
         config = uvicorn.Config(answer_after_the_body, log_config=None)
         connection, transport = Connection(Limits(), config, ServerState(), {}), Transport()
@@ -222,7 +222,7 @@ def test_a_long_head_is_refused(patient: Client, before: bytes, length: int) -> 
 
 
 @pytest.mark.parametrize("after", [b"", b"G", b"\r\n", HEAD + b"Content-Length: 9\r\n\r\n"])
-def test_what_idles_after_an_answer_is_closed(client: Client, after: bytes) -> None:
+def test_an_idle_connection_is_closed_after_a_response(client: Client, after: bytes) -> None:
     with connected(client) as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert status(connection.recv(65_536)) == 200
@@ -259,13 +259,13 @@ def test_a_connection_may_take_its_time_and_no_longer(patient: Client, sent: byt
         assert looking.result(FOR_EVER) == [True, True, False]
 
 
-def test_a_body_that_nobody_reads_is_closed(client: Client) -> None:
+def test_a_connection_with_an_unread_body_is_closed(client: Client) -> None:
     with connected(client) as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
         assert status(rest(connection)) == 200
 
 
-def test_an_answer_that_nobody_reads_is_given_up(client: Client) -> None:
+def test_an_unread_response_is_given_up(client: Client) -> None:
     with connected(client) as connection:
         ours = connection.getsockname()
 
@@ -281,7 +281,7 @@ def test_an_answer_that_nobody_reads_is_given_up(client: Client) -> None:
         wait_for(lambda: not is_open(), "the connection to be given up")
 
 
-def test_beyond_the_cap_those_who_ask_for_nothing_make_room(tmp_path: Path) -> None:
+def test_beyond_the_cap_idle_connections_make_room(tmp_path: Path) -> None:
     with serving(f"sqlite:///{tmp_path}/store.db", connections=4, header_seconds=600.0) as client, ExitStack() as stack:
         client.define()
         silent = [stack.enter_context(connected(client)) for _ in range(20)]

@@ -55,7 +55,7 @@ def test_each_segment_is_counted_by_itself_and_all_add_up(client: Client) -> Non
     assert all(len(found["best_list"]) == 2 for found in (everybody, mobile, new, other))
 
 
-def test_what_is_learned_of_one_segment_is_believed_of_it_first(client: Client) -> None:
+def test_outcomes_of_a_segment_affect_that_segment_first(client: Client) -> None:
     name = next(names)
     client.define(name, slots=1, segments={"device": ["mobile", "desktop"]})
     for device, liked in (("mobile", "a"), ("desktop", "b")):
@@ -127,7 +127,7 @@ def test_segments_can_change_while_nothing_is_lost(client: Client) -> None:
         ({"window_seconds": {"at_most": 600, "catch": 1}}, "catch"),
     ],
 )
-def test_what_is_wrong_with_a_definition_is_named(client: Client, changes: dict[str, Any], named: str) -> None:
+def test_errors_in_a_definition_are_named(client: Client, changes: dict[str, Any], named: str) -> None:
     answer = client.put(f"/v1/placements/{next(names)}", json={**THREE, **changes})
     assert answer.status_code == 422
     assert named in answer.text
@@ -227,7 +227,7 @@ def test_outcomes_that_make_no_sense_are_refused(client: Client, outcome: dict[s
     assert client.report(client.decide(name, pin={"a": 1}), **outcome).status_code == 422
 
 
-def test_values_are_learned_from_what_clicks_brought(client: Client) -> None:
+def test_values_are_learned_from_rewards_of_clicks(client: Client) -> None:
     name = next(names)
     client.define(name, slots=1, values="learned")
     brings = {"a": 1.0, "b": 9.0, "c": None}

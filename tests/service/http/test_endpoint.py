@@ -58,7 +58,7 @@ def ask(operation: Operation, *parts: bytes) -> tuple[int, Any]:
     return sent[0]["status"], json.loads(sent[1]["body"])
 
 
-def test_the_signature_says_what_is_read_and_written() -> None:
+def test_the_signature_defines_request_and_response() -> None:
     assert ask(SERVE, b'{"drink": "tea", ', b'"cups": 2}') == (201, {"table": "five", "cups": 2})
     assert ask(SERVE, b"") == (201, {"table": "five", "cups": 1})
     assert ask(CLEAR) == (200, ["five"])

@@ -118,7 +118,7 @@ def test_changes_of_the_definition_are_in_it(client: Client) -> None:
         {"sicne": "2027-01-16"},
     ],
 )
-def test_what_makes_no_sense_is_refused_by_name(client: Client, asked: dict[str, str]) -> None:
+def test_invalid_parameters_are_rejected_by_name(client: Client, asked: dict[str, str]) -> None:
     client.define()
     answer = client.get("/v1/placements/home/history", params=asked)
     assert answer.status_code == 422

@@ -45,7 +45,7 @@ def test_without_exploring_only_the_best_list_is_shown_and_still_learns(client: 
     assert client.decide("steady")["items"] == SIX[:2]
 
 
-def test_the_shadow_shows_items_as_given_and_says_what_it_would_have_shown(client: Client) -> None:
+def test_the_shadow_shows_the_control_order_and_returns_the_learned_list(client: Client) -> None:
     teach(client, "shadow")
     client.patch("/v1/placements/shadow", json={"mode": "shadow", "holdout": 0.5})
     decisions = [client.decide("shadow") for _ in range(10)]

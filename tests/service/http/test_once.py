@@ -68,7 +68,7 @@ def test_a_key_that_was_used_for_another_request_is_refused(client: Client, name
     assert client.estimates(name)["decisions"]["issued"] == 1
 
 
-def test_a_body_that_says_the_same_is_the_same(client: Client, name: str) -> None:
+def test_equivalent_bodies_are_the_same_request(client: Client, name: str) -> None:
     headers = {"Idempotency-Key": "k"}
     path = f"/v1/placements/{name}/decisions"
     first = client.post(path, headers=headers)
@@ -86,7 +86,7 @@ def test_a_key_is_free_again_after_the_deadline(client: Client, name: str) -> No
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "ä", "a\tb"])
-def test_what_is_no_key_is_refused(client: Client, name: str, key: str) -> None:
+def test_invalid_idempotency_keys_are_rejected(client: Client, name: str, key: str) -> None:
     headers = {b"Idempotency-Key": key.encode("latin-1")}
     answer = client.post(f"/v1/placements/{name}/decisions", headers=headers)
     assert answer.status_code == 422
@@ -141,11 +141,11 @@ def test_a_visitor_sees_the_same_list_each_time_in_a_decision_of_its_own(
     assert client.settle(name)["decisions"]["issued"] == 11 + 20 + 3
 
 
-def test_without_sticky_seconds_a_visitor_is_nobody(client: Client, name: str) -> None:
+def test_without_sticky_seconds_visitors_are_not_recognised(client: Client, name: str) -> None:
     assert len({tuple(client.decide(name, visitor="Ada")["items"]) for _ in range(20)}) > 1
 
 
-def test_wishes_and_definitions_that_do_not_allow_the_list_make_a_new_one(client: Client, name: str) -> None:
+def test_a_list_that_is_no_longer_allowed_is_replaced(client: Client, name: str) -> None:
     client.define(name, items=MANY, slots=3, sticky_seconds=1000.0)
 
     def seen(**wish: Any) -> list[str]:
@@ -198,7 +198,7 @@ def test_a_visitor_comes_back_after_a_restart_and_is_nowhere_in_the_store(tmp_pa
         assert file.execute("SELECT visitor FROM visitors").fetchall() != [(digest,)]
 
 
-def test_what_is_remembered_of_visitors_and_keys_is_dropped(client: Client, store: str, name: str) -> None:
+def test_remembered_visitors_and_keys_expire(client: Client, store: str, name: str) -> None:
     client.define(name, items=MANY, slots=3, sticky_seconds=30.0)
     ask(client, name, "k", visitor="Ada")
     client.settle(name)

@@ -92,7 +92,7 @@ def test_the_state_is_that_of_the_overview(shop: Client) -> None:
 
 
 @pytest.mark.parametrize("what", ["overview", "state", "timeline"])
-def test_what_is_known_already_is_not_sent_again(shop: Client, what: str) -> None:
+def test_an_unchanged_overview_is_not_sent_again(shop: Client, what: str) -> None:
     path = f"/v1/placements/shop/{what}"
     first = shop.get(path)
     again = shop.get(path, headers={"If-None-Match": first.headers["ETag"]})
@@ -125,7 +125,7 @@ def test_a_timeline_has_the_sums_of_the_history(shop: Client, by: str) -> None:
     assert [change["version"] for change in timeline["changes"]] == [1]
 
 
-def test_items_are_searched_by_name_whatever_the_case(client: Client) -> None:
+def test_items_are_searched_by_name_in_any_case(client: Client) -> None:
     client.define("found", slots=1, items=["Tea", "green tea", "Straße", "milk", *map(str, range(100))])
     assert {item["id"] for item in read(client, "items", "found", search="TEA")["items"]} == {"Tea", "green tea"}
     assert read(client, "items", "found", search="STRASSE")["found"] == 1
@@ -136,7 +136,7 @@ def test_items_are_searched_by_name_whatever_the_case(client: Client) -> None:
         assert client.get("/v1/placements/found/items", params=wrong).status_code == 422
 
 
-def test_before_anything_was_counted_nothing_is_said_to_be_known(client: Client) -> None:
+def test_before_the_first_count_nothing_is_reported_as_known(client: Client) -> None:
     client.define("empty")
     overview = read(client, "overview", "empty")
     assert overview["state"]["kind"] == "nothing_yet"
@@ -149,13 +149,13 @@ def test_before_anything_was_counted_nothing_is_said_to_be_known(client: Client)
     assert read(client, "timeline", "empty")["starts"] == []
 
 
-def test_what_is_pinned_is_in_the_list_as_it_would_look(client: Client) -> None:
+def test_pinned_items_are_in_the_best_list(client: Client) -> None:
     client.define("pinned", pin={"c": 1})
     first, second = read(client, "overview", "pinned")["best_list"]
     assert (first["item"], first["pinned"], second["pinned"]) == ("c", True, False)
 
 
-def test_values_are_said_where_there_are_any(client: Client) -> None:
+def test_values_are_included_if_there_are_any(client: Client) -> None:
     client.define("valued", items=["a", "b", {"id": "c", "value": 2.5}])
     assert {item["id"]: item["value"] for item in read(client, "overview", "valued")["items"]} == {
         "a": 1.0,
@@ -178,10 +178,10 @@ def test_it_is_there_as_soon_as_something_is_counted(client: Client) -> None:
 
 
 @pytest.mark.parametrize("what", ["overview", "state", "timeline", "items"])
-def test_of_what_is_not_there_nothing_is_said(client: Client, what: str) -> None:
+def test_an_unknown_placement_has_no_overview(client: Client, what: str) -> None:
     assert client.get(f"/v1/placements/nobody/{what}").status_code == 404
 
 
 @pytest.mark.parametrize("query", [{"period": "yesterday"}, {"period": ""}, {"segment": "x"}, {"nonsense": "1"}])
-def test_what_cannot_be_asked_is_refused(shop: Client, query: dict[str, str]) -> None:
+def test_invalid_queries_are_rejected(shop: Client, query: dict[str, str]) -> None:
     assert shop.get("/v1/placements/shop/overview", params=query).status_code == 422

@@ -24,7 +24,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 @pytest.mark.parametrize(
     "terms", [{}, {"holdout": 1.0}, {"exploring": False}, {"mode": "shadow"}, {"policy": "posterior-sampling"}]
 )
-def test_whoever_looks_sees_a_pinned_item_in_its_slot(client: Client, terms: dict[str, Any]) -> None:
+def test_every_visitor_sees_a_pinned_item_in_its_slot(client: Client, terms: dict[str, Any]) -> None:
     name = "-".join(map(str, terms.values())) or "live"
     client.define(name, items=SIX, slots=3, pin={"item 4": 2}, position_bias=[1.0, 0.8, 0.6], **terms)
     shown = [client.decide(name)["items"] for _ in range(30)]
@@ -32,7 +32,7 @@ def test_whoever_looks_sees_a_pinned_item_in_its_slot(client: Client, terms: dic
     assert all(items.count("item 4") == 1 for items in shown)
 
 
-def test_a_decisions_own_wishes_go_before(client: Client) -> None:
+def test_constraints_of_a_decision_override_pins(client: Client) -> None:
     client.define("wishes", items=SIX, slots=2, pin={"item 4": 1, "item 5": 2})
     assert client.decide("wishes")["items"] == ["item 4", "item 5"]
     assert client.decide("wishes", pin={"item 0": 1})["items"] == ["item 0", "item 5"]
@@ -42,7 +42,7 @@ def test_a_decisions_own_wishes_go_before(client: Client) -> None:
     assert "item 4" not in left
 
 
-def test_a_visitor_who_comes_back_sees_what_was_pinned_meanwhile(client: Client) -> None:
+def test_a_returning_visitor_sees_items_pinned_meanwhile(client: Client) -> None:
     client.define("sticky", items=SIX, slots=2, sticky_seconds=600.0, pin={"item 4": 1})
     first = client.decide("sticky", visitor="v")["items"]
     assert client.decide("sticky", visitor="v")["items"] == first

@@ -26,7 +26,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 @pytest.mark.parametrize(
     "header", ["", "Bearer", "Bearer wrong", f"Bearer {KEY}x", f"Bearer {KEY[:-1]}", f"Token {KEY}", "Basic x", KEY]
 )
-def test_without_the_key_nothing_is_said(client: Client, header: str) -> None:
+def test_without_the_key_nothing_is_disclosed(client: Client, header: str) -> None:
     for method, path in (
         ("GET", "/v1/placements"),
         ("GET", "/v1/placements/home"),
@@ -195,7 +195,7 @@ def test_a_bug_inside_shows_nothing_of_it(
     assert "something of ours" in caplog.text
 
 
-def test_a_database_that_is_gone_is_told_and_used_again_when_it_is_back(postgres: Postgres) -> None:
+def test_a_lost_database_is_reported_and_used_again_once_back(postgres: Postgres) -> None:
     with serving(postgres.fresh()) as client:
         client.define()
         kept = client.decide()

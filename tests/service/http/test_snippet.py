@@ -85,7 +85,7 @@ def recorded(client: Client) -> int:
 
 
 @needs_a_browser
-def test_a_browser_reports_clicks_no_clicks_and_lists_that_nobody_saw(tmp_path: Path) -> None:
+def test_a_browser_reports_clicks_no_clicks_and_unseen_lists(tmp_path: Path) -> None:
     pages: dict[str, str] = {}
     with serving(f"sqlite:///{tmp_path}/store.db") as client, shop(pages) as origin:
         service = str(client.base_url).rstrip("/")

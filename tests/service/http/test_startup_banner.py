@@ -37,7 +37,7 @@ def send(command: list[str]) -> Any:
     return answer.json()
 
 
-def test_a_person_is_told_where_everything_is_and_what_to_do_next(tmp_path: Path) -> None:
+def test_a_terminal_shows_the_addresses_and_the_next_steps(tmp_path: Path) -> None:
     (tmp_path / "serve.toml").write_text(DEMO)
     with at_a_terminal(["serve", "--config", "serve.toml", "--port", "0"], tmp_path) as terminal:
         said = terminal.wait_for("ready (placements 1)")
@@ -62,7 +62,7 @@ def test_a_person_is_told_where_everything_is_and_what_to_do_next(tmp_path: Path
         assert "1 decisions so far in demo" in terminal.wait_for("ready")
 
 
-def test_a_port_that_is_taken_is_said_with_one_that_is_free(tmp_path: Path) -> None:
+def test_a_taken_port_is_reported_with_a_free_one(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         with at_a_terminal(["serve", "--port", str(port)], tmp_path) as terminal:
@@ -75,14 +75,14 @@ def test_a_port_that_is_taken_is_said_with_one_that_is_free(tmp_path: Path) -> N
             assert found[1] == found[2] != str(port)
 
 
-def test_an_address_that_is_not_here_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_foreign_address_is_reported_in_one_line(tmp_path: Path) -> None:
     with at_a_terminal(["serve", "--host", "192.0.2.1"], tmp_path, SLOTWISE_SERVER_KEY=KEY) as terminal:
         assert terminal.end() == 2
         assert terminal.text.startswith("error: host '192.0.2.1' and port 8000 cannot be served: ")
         assert terminal.text.count("\n") == 1
 
 
-def test_programs_are_told_in_json_lines(tmp_path: Path) -> None:
+def test_programs_get_json_lines(tmp_path: Path) -> None:
     process = Process(tmp_path, f"sqlite:///{tmp_path}/store.db", free_port())
     try:
         wait_for(lambda: '"event": "ready"' in process.log.read_text(), "readiness")
@@ -93,7 +93,7 @@ def test_programs_are_told_in_json_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("placements", [{}, {"home": 0}, {"a": 3, "b": 1_000, "c": 2, "d": 0, "e": 0, "f": 0}])
-def test_neither_the_key_nor_the_password_of_the_store_is_told(placements: dict[str, int]) -> None:
+def test_neither_the_key_nor_the_store_password_is_printed(placements: dict[str, int]) -> None:
     settings = Settings(store=SecretStr(f"postgresql://me:{KEY}@db.example:5433/clicks"), server_key=SecretStr(KEY))
     said = greeting(settings, 8000, placements)
     assert KEY not in said
@@ -102,6 +102,6 @@ def test_neither_the_key_nor_the_password_of_the_store_is_told(placements: dict[
         assert "outcomes" in command[3] or "Authorization: Bearer $SLOTWISE_SERVER_KEY" in command
 
 
-def test_the_placement_that_it_says_to_make_is_one() -> None:
+def test_the_suggested_placement_is_valid() -> None:
     ((*_, body),) = commands(greeting(Settings(), 8000, {}))
     assert PlacementDefinition.model_validate_json(body).slots == 2

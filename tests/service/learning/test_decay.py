@@ -132,7 +132,7 @@ def test_a_learner_follows_the_periods_as_they_are_weighed_by_hand(tmp_path: Pat
     run(tmp_path, clock, test)
 
 
-def test_what_is_counted_in_the_next_hour_weighs_by_the_hour_of_its_decision(tmp_path: Path) -> None:
+def test_an_outcome_counted_later_is_weighted_by_the_hour_of_its_decision(tmp_path: Path) -> None:
     clock = Clock()
     clock.now = NOW + HOUR - 30.0
 
@@ -259,7 +259,7 @@ def test_segments_fade_each_for_itself() -> None:
     ],
     ids=["more", "first", "of an old period", "merged", "less"],
 )
-def test_what_was_added_to_recent_periods(changed: PeriodRow, added: tuple[int, int] | None) -> None:
+def test_additions_to_recent_periods(changed: PeriodRow, added: tuple[int, int] | None) -> None:
     recent = RecentCounts.of([row(CountPeriod(NOW), "a", 2, 5)], Decay(HALF_LIFE, NOW), longest_window=60.0)
     found = recent.added([changed])
     assert (None if found is None else [(one.clicks, one.passes) for one in found]) == (added and [added])

@@ -118,7 +118,7 @@ def test_it_does_not_change_within_an_hour() -> None:
     assert found(rows + late) in GRID
 
 
-def test_estimates_say_what_was_found_and_rest_on_it(tmp_path: Path) -> None:
+def test_estimates_use_and_report_the_selected_half_life(tmp_path: Path) -> None:
     clock = Clock()
     clock.now = NOW
     # the last reversal was 60 hours ago, after 276 hours of one taste

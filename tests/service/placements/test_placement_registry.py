@@ -13,7 +13,7 @@ from tests.service.serving import Clock
 from tests.waiting import FOR_EVER
 
 
-def test_a_learner_follows_counts_of_segments_that_are_no_longer_told_apart(tmp_path: Path) -> None:
+def test_a_learner_follows_counts_of_merged_segments(tmp_path: Path) -> None:
     clock = Clock()
     mobile, new = (
         DecisionRequest(context={"device": "mobile"}, pin={"a": 1}),

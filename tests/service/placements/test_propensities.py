@@ -59,7 +59,7 @@ SHARE = 0.25
 
 
 @pytest.mark.parametrize("wish", [DecisionRequest(), DecisionRequest(exclude=["a"], pin={"e": 2})])
-def test_items_are_shown_as_often_as_their_propensities_say(store: str, wish: DecisionRequest) -> None:
+def test_items_are_shown_as_often_as_their_propensities(store: str, wish: DecisionRequest) -> None:
     """Observed less predicted shares of slots and items, of many beliefs one after the other: z-tests over beliefs."""
     conditions = Conditions("", tuple(wish.exclude), tuple(wish.pin.items()))
     predicted, observed = np.zeros((2, BELIEFS, 2, len(ITEMS)))
@@ -190,7 +190,7 @@ def test_a_decision_that_is_noted_while_lists_are_drawn_is_settled_before_the_be
     drive(store, test)
 
 
-def test_what_is_shown_for_certain_has_a_propensity_of_one_but_for_the_holdout(store: str) -> None:
+def test_items_shown_for_certain_have_propensity_one_except_for_the_holdout(store: str) -> None:
     async def test(worker: Worker, _: Clock) -> None:
         home = {"slots": 2, "items": ITEMS, "window_seconds": 60.0}
         await worker.put("home", PlacementDefinition.model_validate({**home, "mode": "shadow"}))
@@ -208,7 +208,7 @@ def test_what_is_shown_for_certain_has_a_propensity_of_one_but_for_the_holdout(s
     drive(store, test)
 
 
-def test_a_list_that_a_visitor_sees_again_has_those_with_which_it_was_drawn(store: str) -> None:
+def test_a_list_shown_again_keeps_its_propensities(store: str) -> None:
     async def test(worker: Worker, clock: Clock) -> None:
         # for at least half of those who see the first list again another one is drawn, at once, before anybody can look
         # for propensities: not for none of forty

@@ -90,7 +90,7 @@ def _most_by_chance() -> float:
     ("uplift", "values", "shares"),
     [(0.0, False, (0.2,)), (0.03, False, (0.2,)), (0.0, True, (0.2,)), (0.03, True, (0.1,)), (0.0, False, (0.4, 0.1))],
 )
-def test_whoever_looks_again_and_again_is_rarely_wrong_with_the_anytime_interval_and_often_with_the_plain_one(
+def test_repeated_looks_keep_the_level_only_with_the_anytime_interval(
     uplift: float, values: bool, shares: tuple[float, ...]
 ) -> None:
     mistakes = _mistakes(uplift=uplift, values=values, shares=shares)
@@ -170,7 +170,7 @@ def test_one_value_that_outweighs_all_others_is_too_early() -> None:
     assert found.too_early == "the learned arm has an effective sample size of 1.2 values, and 30 is the minimum"
 
 
-def test_values_that_are_all_the_same_say_nothing_of_how_sure_a_mean_is() -> None:
+def test_equal_values_are_too_early_to_compare() -> None:
     found = compare([HoldoutStratum(Sums(50, 100.0, 200.0), Sums(50, 80.0, 160.0))])
     assert found.too_early == "every view of the learned arm has the same value"
 

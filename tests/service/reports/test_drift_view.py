@@ -45,7 +45,7 @@ def test_a_change_is_found_with_its_day_and_its_item() -> None:
     assert found.clearest.in_words() == "visitors click more on “a”"
 
 
-def test_a_change_of_everything_is_said_as_one() -> None:
+def test_a_change_of_all_items_is_reported_once() -> None:
     found = drifts(rows(np.random.default_rng(2), changed=4, times=0.4, items="abc"))
     assert found.clearest is not None
     assert found.clearest.in_words() == "visitors click less on most items"

@@ -54,7 +54,7 @@ def child() -> int:
     return process.pid
 
 
-def test_what_is_large() -> None:
+def test_large_placements_are_recognised() -> None:
     assert not is_large(definition())
     assert is_large(definition(items=MANY))
 
@@ -98,7 +98,7 @@ def test_counts_fade_there_by_the_same_clock(tmp_path: Path) -> None:
     drive(tmp_path, test)
 
 
-def test_what_is_kept_at_the_end_of_an_hour_comes_from_there_too(tmp_path: Path) -> None:
+def test_hourly_history_comes_from_the_process_too(tmp_path: Path) -> None:
     async def test(worker: Worker, clock: Clock) -> None:
         hour = hour_of(clock.now)
         for name in ("large", "small"):
@@ -112,7 +112,7 @@ def test_what_is_kept_at_the_end_of_an_hour_comes_from_there_too(tmp_path: Path)
     drive(tmp_path, test)
 
 
-def test_nobody_waits_for_them_and_those_who_ask_for_the_same_share_them(
+def test_estimates_block_no_request_and_equal_requests_share_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = []
@@ -147,7 +147,7 @@ def test_nobody_waits_for_them_and_those_who_ask_for_the_same_share_them(
     drive(tmp_path, test)
 
 
-def test_a_process_that_is_killed_is_told_and_started_again(tmp_path: Path) -> None:
+def test_a_killed_process_is_reported_and_restarted(tmp_path: Path) -> None:
     async def test(worker: Worker, _: Clock) -> None:
         first = json.loads(await worker.written_estimates("large"))
         process = child()

@@ -57,7 +57,7 @@ def test_a_few_are_no_reason_to_look(id: str, found: Observed) -> None:
     assert levels(found)[id] == "fine"
 
 
-def test_of_a_few_decisions_shares_say_nothing() -> None:
+def test_shares_of_few_decisions_are_not_judged() -> None:
     few = WELL._replace(counters=Counters(issued=99, clicked=50, no_click=49, late=30, conflicts=30))
     assert {levels(few)[id] for id in ("late", "repeated")} == {"fine"}
 
@@ -69,7 +69,7 @@ def test_before_anything_happened_most_is_not_known() -> None:
     }  # fmt: skip
 
 
-def test_what_waits_is_said_with_until_when() -> None:
+def test_pending_decisions_are_reported_with_the_time_of_the_next_count() -> None:
     waiting = counted(issued=1003)
     assert said(waiting, "waiting") == "53 decisions are pending, and none of them has an outcome yet."
     until = waiting._replace(reported_until="2026-11-16T02:48:12.089Z")

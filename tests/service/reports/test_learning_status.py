@@ -50,7 +50,7 @@ def told(facts: Facts, **changes: Any) -> str:
     return state(replace(facts, **changes))["sentence"]
 
 
-def test_before_anything_is_counted_it_says_what_is_waited_for() -> None:
+def test_before_the_first_count_it_names_the_missing_step() -> None:
     assert told(SURE, decisions=Counters()) == "Nothing yet: no decision has been requested."
     assert told(SURE, decisions=Counters(issued=1)) == (
         "Nothing is counted yet: one decision is pending until the window of 30 minutes ends."
@@ -69,12 +69,12 @@ def test_it_is_quiet_after_a_day_without_a_decision(hours: int, kind: str) -> No
     assert state(replace(SURE, last_hour=int(NOW) - hours * HOUR))["kind"] == kind
 
 
-def test_it_says_since_when_it_is_quiet() -> None:
+def test_it_reports_the_time_of_the_last_decision() -> None:
     assert told(SURE, last_hour=int(NOW) - 2 * DAY) == "Quiet: no decision has been requested since Monday."
     assert told(SURE, last_hour=int(NOW) - 20 * DAY) == "Quiet: no decision has been requested since 24 December."
 
 
-def test_a_drift_comes_before_what_was_learned_and_does_not_hide_it() -> None:
+def test_a_drift_is_reported_first_and_does_not_hide_the_learned_state() -> None:
     found = state(replace(SURE, drift=DRIFT))
     assert found["kind"] == "changed"
     assert found["sentence"] == "Something changed on Tuesday: visitors click less on “a”."
@@ -102,7 +102,7 @@ def test_settled_from_ninety_percent_on(probability: float, kind: str) -> None:
     assert state(replace(SURE, items=items))["kind"] == kind
 
 
-def test_too_early_says_about_how_many_more_views() -> None:
+def test_too_early_estimates_the_missing_views() -> None:
     found = state(UNSURE)
     assert found["kind"] == "too_early"
     assert found["views_needed"] is not None
@@ -133,7 +133,7 @@ def test_where_all_items_are_shown_their_order_counts() -> None:
     assert "for 2 days" in told(both, ends=ends((50, ["a", "b"])))
 
 
-def test_the_mode_is_said_besides() -> None:
+def test_the_mode_is_added() -> None:
     assert "Shadow mode" in str(state(replace(SURE, mode="shadow"))["more"])
     assert "Exploring is off" in str(state(replace(SURE, exploring=False))["more"])
 

@@ -37,7 +37,7 @@ def test_the_model_fits_where_clicks_follow_it() -> None:
     assert sum("only by chance" not in found.sentence for found in judged) <= 2
 
 
-def test_clicks_by_slot_are_what_the_tally_has_and_the_model_makes_of_it() -> None:
+def test_clicks_by_slot_match_the_tally_and_the_model() -> None:
     found = document(np.outer(BIAS, ALPHA))
     fitted = fit(found, [10_000] * 3)
     assert fitted.clicks == [sum(row) for row in found["tally"]["clicks"]]
@@ -53,7 +53,7 @@ def test_a_slot_that_favours_some_items_is_noticed() -> None:
     assert "does not fit well" in found.sentence
 
 
-def test_a_slight_misfit_is_said_and_no_alarm() -> None:
+def test_a_slight_misfit_is_reported_without_an_alarm() -> None:
     gamma = np.outer(BIAS, ALPHA)
     gamma[1] *= [1.1, 0.9, 1.1, 0.9, 1.0]
     found = fit(document(gamma, passes=200_000), [1] * 3)
@@ -61,5 +61,5 @@ def test_a_slight_misfit_is_said_and_no_alarm() -> None:
     assert "roughly" in found.sentence
 
 
-def test_without_clicks_nothing_can_be_told() -> None:
+def test_without_clicks_the_fit_is_unknown() -> None:
     assert fit(document(np.outer(BIAS, ALPHA), passes=0), [0] * 3).level == "unknown"

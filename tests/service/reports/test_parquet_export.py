@@ -126,7 +126,7 @@ def test_nothing_to_write_writes_nothing(store: Store, tmp_path: Path) -> None:
     assert names(tmp_path / "log") == []
 
 
-def test_an_interruption_leaves_no_half_file_and_what_was_whole_stays(store: Store, tmp_path: Path) -> None:
+def test_an_interruption_leaves_only_complete_files(store: Store, tmp_path: Path) -> None:
     def interrupt_on_the_second_day(step: str) -> None:
         if step.startswith("140 "):
             raise KeyboardInterrupt
@@ -139,7 +139,7 @@ def test_an_interruption_leaves_no_half_file_and_what_was_whole_stays(store: Sto
     assert export(store, tmp_path / "log").decisions == len(rows(tmp_path / "log")) == 300
 
 
-def test_what_cannot_be_done_is_refused_by_name(store: Store, url: str, tmp_path: Path) -> None:
+def test_impossible_exports_are_rejected_by_name(store: Store, url: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="since must be before until, got 2026-11-15 12:00 and 2026-11-14 12:00"):
         export(store, tmp_path / "log", since=NOON + DAY, until=NOON)
     with pytest.raises(InvalidInput, match=r"until must be a date or a time, .* got 'yesterday'"):

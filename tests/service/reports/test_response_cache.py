@@ -69,7 +69,7 @@ def test_all_who_ask_at_once_wait_for_the_same_one() -> None:
     asyncio.run(test())
 
 
-def test_whoever_asked_first_may_go() -> None:
+def test_the_first_caller_may_disconnect() -> None:
     async def test() -> None:
         desk = Desk()
         first = asyncio.create_task(desk.get(1))
@@ -82,7 +82,7 @@ def test_whoever_asked_first_may_go() -> None:
     asyncio.run(test())
 
 
-def test_what_could_not_be_made_is_tried_again() -> None:
+def test_a_failed_response_is_tried_again() -> None:
     async def test() -> None:
         desk = Desk()
 
@@ -96,7 +96,7 @@ def test_what_could_not_be_made_is_tried_again() -> None:
     asyncio.run(test())
 
 
-def test_only_so_many_are_kept() -> None:
+def test_the_number_of_cached_responses_is_limited() -> None:
     async def test() -> None:
         desk = Desk()
         for number in range(MAX_RESPONSES + 1):

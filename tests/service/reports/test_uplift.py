@@ -39,7 +39,7 @@ def test_there_is_none_until_both_arms_have_something_final(arms: tuple[ArmCount
     assert of(*arms) is None
 
 
-def test_it_says_when_it_is_too_early() -> None:
+def test_too_few_decisions_are_reported() -> None:
     found = of(counted("learned", 60, 40), counted("holdout", 1, 3))
     assert found["difference"] == pytest.approx(0.35)
     assert (found["low"], found["high"], found["anytime"], found["ratio"]) == (None, None, None, None)
@@ -98,7 +98,7 @@ def decided(
         pass
 
 
-def test_the_measure_is_what_outcomes_brought_else_what_items_are_worth_else_clicks(store: Store) -> None:
+def test_the_measure_is_rewards_else_item_values_else_clicks(store: Store) -> None:
     decided(store, 200, "learned", "a")
     decided(store, 100, "holdout", "b")
     found = uplift(read_evidence(store, "home", definition()))
@@ -163,7 +163,7 @@ def test_a_time_that_ends_before_it_begins_is_refused() -> None:
         ({"since": "2026-11-01", "period": "7d"}, "period must be given without since and until, got '7d'"),
     ],
 )
-def test_what_is_no_time_is_refused_by_name(asked: SpanTexts, why: str) -> None:
+def test_an_invalid_time_is_rejected_by_name(asked: SpanTexts, why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
         Span.parse(MONDAY, **asked)
 

@@ -50,18 +50,18 @@ def test_it_pays_only_by_the_interval_that_may_be_relied_on() -> None:
         (1.004, "click_rate", "It pays: the learned lists bring 0.4 % more clicks per view."),
     ],
 )
-def test_how_much_is_said_beside_the_holdout(estimate: float, measure: str, said: str) -> None:
+def test_the_uplift_is_stated_against_the_holdout(estimate: float, measure: str, said: str) -> None:
     ratio = {"estimate": estimate, "low": 1.0, "high": None, "anytime": {"low": 0.9, "high": None}}
     assert pays(uplift(0.02, 0.05, ratio=ratio, measure=measure), 0.1, every_day=True) == said
 
 
-def test_it_costs_where_the_holdout_brings_more() -> None:
+def test_a_better_holdout_is_reported_as_a_loss() -> None:
     ratio = {"estimate": 0.9, "low": 0.8, "high": 0.95, "anytime": {"low": 0.8, "high": 0.99}}
     worse = uplift(-0.05, -0.02, ratio=ratio)
     assert pays(worse, 0.1, every_day=True) == "It costs: the learned lists bring 10 % fewer clicks per view."
 
 
-def test_what_cannot_be_said_is_not() -> None:
+def test_unknown_uplift_is_not_stated() -> None:
     assert pays(None, 0.0, every_day=True) == "Not measured: there is no holdout to compare with."
     assert pays(None, 0.1, every_day=True).startswith("Not known yet:")
     early = uplift(None, None, too_early="the holdout arm has 3 views with a click, and 10 are needed", ratio=None)

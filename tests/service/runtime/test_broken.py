@@ -105,7 +105,7 @@ def test_a_placement_that_cannot_be_estimated_does_not_hide_the_others(
         assert len(client.get("/v1/placements").json()["placements"]) == 2
 
 
-def test_what_goes_wrong_inside_while_learning_is_not_told_and_hurts_nobody_else(
+def test_an_internal_error_while_learning_is_not_disclosed_and_stays_contained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from slotwise.service.placements.placement_state import Placement

@@ -52,7 +52,7 @@ asyncio.run(main())
 """
 
 
-def test_after_it_is_ready_nothing_is_compiled_for_a_decision_or_for_whoever_looks(tmp_path: Path) -> None:
+def test_once_ready_nothing_is_compiled_for_decisions_or_reports(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/store.db"
     store = open_store(url)
     store.put_placement("home", definition(window_seconds=0.1).text())

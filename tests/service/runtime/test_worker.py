@@ -106,7 +106,7 @@ def test_the_first_outcome_stands_but_a_click_replaces_a_no_click(store: str) ->
     drive(store, test)
 
 
-def test_what_comes_after_the_deadline_is_late_and_never_learned(store: str) -> None:
+def test_an_outcome_after_the_deadline_is_late_and_never_learned(store: str) -> None:
     async def test(worker: Worker, clock: Clock) -> None:
         decision = await worker.decide("home", BOTH)
         await settled(worker, clock)
@@ -160,7 +160,7 @@ def test_the_verdict_is_that_of_the_moment_an_outcome_arrived(store: str) -> Non
     drive(store, test)
 
 
-def test_what_is_final_already_is_still_told_what_was_recorded(store: str) -> None:
+def test_a_report_on_a_final_decision_gets_the_recorded_verdict(store: str) -> None:
     # another worker has counted the decision, while an outcome that came in time waited here
     async def test(worker: Worker, clock: Clock) -> None:
         clicked, silent = await worker.decide("home", BOTH), await worker.decide("home", BOTH)
@@ -179,7 +179,7 @@ def test_what_is_final_already_is_still_told_what_was_recorded(store: str) -> No
     drive(store, test)
 
 
-def test_what_was_not_issued_or_not_shown_is_told_apart(store: str) -> None:
+def test_unknown_decisions_and_unknown_items_have_their_own_verdicts(store: str) -> None:
     async def test(worker: Worker, _: Clock) -> None:
         decision = await worker.decide("home", BOTH)
         assert (await worker.report(decision.id, Outcome("clicked", "c"))).verdict == "unknown_item"
@@ -205,7 +205,7 @@ def test_a_token_reports_its_own_decision(store: str) -> None:
     drive(store, test)
 
 
-def test_wishes_are_heeded_and_the_holdout_shows_items_as_given(store: str) -> None:
+def test_constraints_are_obeyed_and_the_holdout_shows_the_control_order(store: str) -> None:
     async def test(worker: Worker, _: Clock) -> None:
         assert (await worker.decide("home")).items == ("a", "b")
         assert (await worker.decide("home", DecisionRequest(exclude=["a"]))).items == ("b", "c")
@@ -216,7 +216,7 @@ def test_wishes_are_heeded_and_the_holdout_shows_items_as_given(store: str) -> N
     drive(store, test, holdout=1.0)
 
 
-def test_it_learns_from_what_was_finalised(store: str) -> None:
+def test_it_learns_from_final_outcomes(store: str) -> None:
     async def test(worker: Worker, clock: Clock) -> None:
         for _ in range(300):
             decision = await worker.decide("home")
@@ -253,7 +253,7 @@ def test_placements_are_put_changed_and_followed_by_another_worker(store: str) -
     drive(store, test)
 
 
-def test_what_was_issued_before_a_restart_is_counted_after_it(store: str) -> None:
+def test_decisions_from_before_a_restart_are_counted_after_it(store: str) -> None:
     issued: list[IssuedDecision] = []
 
     async def before(worker: Worker, _: Clock) -> None:
@@ -269,7 +269,7 @@ def test_what_was_issued_before_a_restart_is_counted_after_it(store: str) -> Non
     drive(store, after)
 
 
-def test_a_store_that_is_gone_is_told(store: str, tmp_path: Path) -> None:
+def test_a_missing_store_is_reported(store: str, tmp_path: Path) -> None:
     async def test(worker: Worker, _: Clock) -> None:
         await worker.probe()
         (tmp_path / "store.db").unlink()
@@ -281,7 +281,7 @@ def test_a_store_that_is_gone_is_told(store: str, tmp_path: Path) -> None:
     drive(store, test)
 
 
-def test_stopping_writes_what_was_taken_in(store: str) -> None:
+def test_stopping_writes_every_accepted_outcome(store: str) -> None:
     asked: list[asyncio.Task[IssuedDecision]] = []
 
     async def test(worker: Worker, _: Clock) -> None:

@@ -58,7 +58,7 @@ def outcomes(path: Path) -> dict[str, str | None]:
         return dict(connection.execute("SELECT id, outcome FROM decisions").fetchall())
 
 
-def test_a_decision_that_was_refused_and_is_there_all_the_same_was_not_shown(tmp_path: Path) -> None:
+def test_a_rejected_decision_that_was_written_counts_as_not_shown(tmp_path: Path) -> None:
     async def test(writer: Writer, store: Watched) -> None:
         kept = await writer.issue(decision())
         store.is_silent = True
@@ -112,7 +112,7 @@ def test_a_locked_store_is_tried_once_for_all_who_wait(tmp_path: Path) -> None:
     drive(tmp_path, test)
 
 
-def test_what_waits_too_long_for_its_turn_is_refused_and_never_written(tmp_path: Path) -> None:
+def test_a_write_that_waits_too_long_is_rejected_and_never_written(tmp_path: Path) -> None:
     began, go_on = threading.Event(), threading.Event()
 
     def hold_up(_: object) -> bool:
@@ -138,5 +138,5 @@ def test_what_waits_too_long_for_its_turn_is_refused_and_never_written(tmp_path:
     drive(tmp_path, test, seconds=0.2)
 
 
-def test_who_asks_is_told_within_two_seconds() -> None:
+def test_requests_are_answered_within_two_seconds() -> None:
     assert max(WRITE_SECONDS, BUSY_SECONDS) <= 1.5

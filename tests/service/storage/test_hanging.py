@@ -57,7 +57,7 @@ def decision(seconds: float = 60.0) -> IssuedDecision:
     return IssuedDecision(new_id(NOW), "home", ("a", "b"), "learned", NOW, NOW + seconds)
 
 
-def test_a_database_that_hangs_is_told_and_used_again(postgres: Postgres) -> None:
+def test_a_hanging_database_is_reported_and_used_again(postgres: Postgres) -> None:
     store = PostgresqlStore(postgres.fresh())
     store.put_placement("home", definition().text())
     store.patience = 0.5
@@ -147,7 +147,7 @@ async def until_it_answers(writer: Writer) -> None:
             await asyncio.sleep(0.05)
 
 
-def test_who_asks_is_told_while_the_database_hangs_and_nothing_of_it_counts(postgres: Postgres) -> None:
+def test_requests_are_answered_while_the_database_hangs_and_do_not_count(postgres: Postgres) -> None:
     with serving(postgres.fresh(), write_seconds=WRITE_SECONDS, read_seconds=1.0) as client:
         wait_for(lambda: client.put("/v1/placements/home", json=THREE).is_success, "a placement")
         decisions: list[httpx.Response] = []

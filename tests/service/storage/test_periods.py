@@ -109,7 +109,7 @@ def test_hours_are_merged_while_others_count(url: str) -> None:
     store.close()
 
 
-def test_only_the_clicks_of_decisions_that_wait_for_all_of_the_window_tell_of_delays(url: str) -> None:
+def test_delays_are_measured_only_on_decisions_that_wait_for_the_whole_window(url: str) -> None:
     store = open_store(url)
     store.put_placement("home", "{}")
     whole = [replace(decision(window=600.0), waits_seconds=600.0) for _ in range(3)]

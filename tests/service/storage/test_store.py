@@ -38,7 +38,7 @@ def decision(items: tuple[str, ...] = ("a", "b"), *, window: float = 10.0) -> Is
     return IssuedDecision(new_id(NOW), "home", items, "learned", NOW, NOW + window)
 
 
-def test_what_changed_is_found_by_revision(store: Store) -> None:
+def test_changes_are_found_by_revision(store: Store) -> None:
     store.write([decision(), decision(("a", "c"))], [])
     store.finalise(NOW + 10.0, 1)
     before = store.version("home")
@@ -290,7 +290,7 @@ def test_a_file_that_is_deleted_is_gone(tmp_path: Path, ending: str, replaced: b
     store.close()
 
 
-def test_what_was_in_a_log_that_is_deleted_is_there_after_a_stop(tmp_path: Path) -> None:
+def test_the_content_of_a_deleted_log_is_kept_by_a_stop(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "store.db")
     store.put_placement("home", "{}")
     store.write([decision()], [])

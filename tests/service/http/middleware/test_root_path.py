@@ -49,7 +49,7 @@ def test_the_path_alone_leads_to_the_dashboard(client: Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/shop", "/shop/", "/shop/slotwisely", "/shop/slotwise/shop/slotwise/healthz"])
-def test_what_only_looks_like_the_path_is_not_there(client: Client, path: str) -> None:
+def test_a_path_that_only_resembles_the_root_is_not_found(client: Client, path: str) -> None:
     assert client.get(path).status_code == 404
 
 
@@ -61,7 +61,7 @@ def test_pages_and_the_document_lead_below_the_path(client: Client) -> None:
     assert client.get("/openapi.json").json()["servers"] == [{"url": "/shop/slotwise"}]
 
 
-def test_no_page_says_where_the_top_is() -> None:
+def test_pages_use_only_relative_addresses() -> None:
     """Under a path, a module that is imported from the top of the host, or a link that leads there, is not found."""
     package = Path(http.__file__).parent
     for script in package.glob("static/**/*.js"):
@@ -81,7 +81,7 @@ def test_without_a_key_a_proxy_passes_nothing_on(tmp_path: Path, header: str) ->
 
 
 @pytest.mark.parametrize(("trusted", "believed"), [("127.0.0.0/8", "203.0.113.9"), ("198.51.100.7", "127.0.0.1")])
-def test_only_a_trusted_proxy_is_believed(
+def test_only_a_trusted_proxys_headers_are_used(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, trusted: str, believed: str
 ) -> None:
     forwarded = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https", "Host": "shop.example"}

@@ -100,7 +100,7 @@ def test_every_example_is_one_that_its_own_type_takes() -> None:
     assert tried >= 10
 
 
-def test_whoever_deletes_a_placement_is_told_that_its_name_is_asked_for_twice(tmp_path: Path) -> None:
+def test_deleting_a_placement_asks_for_its_name_twice(tmp_path: Path) -> None:
     asked = document(Api(None).operations())["paths"]["/v1/placements/{name}"]["delete"]["parameters"]  # type: ignore[arg-type]
     assert {one["name"]: one["required"] for one in asked} == {"name": True, "confirm": True, "If-Match": False}
     with serving(f"sqlite:///{tmp_path}/store.db") as client:
@@ -109,7 +109,7 @@ def test_whoever_deletes_a_placement_is_told_that_its_name_is_asked_for_twice(tm
 
 
 @pytest.mark.parametrize("path", ["/static/", "/static/../app.py", "/static/%2e%2e/app.py", "/docs/"])
-def test_what_is_no_page_is_not_found(tmp_path: Path, path: str) -> None:
+def test_unknown_pages_are_not_found(tmp_path: Path, path: str) -> None:
     with serving(f"sqlite:///{tmp_path}/store.db") as client:
         answer = httpx.get(f"{client.base_url}".rstrip("/") + path, timeout=FOR_EVER)
         assert answer.status_code == 404

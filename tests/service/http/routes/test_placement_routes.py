@@ -50,7 +50,7 @@ def test_a_body_may_be_left_out(client: Client, name: str) -> None:
     assert client.post(f"/v1/placements/{name}/decisions").status_code == 201
 
 
-def test_wishes_are_heeded(client: Client, name: str) -> None:
+def test_constraints_are_obeyed(client: Client, name: str) -> None:
     for _ in range(10):
         assert client.decide(name, exclude=["a"], pin={"b": 1})["items"] == ["b", "c"]
     assert client.decide(name, exclude=["a", "b"])["items"] == ["c"]
@@ -77,7 +77,7 @@ def test_wishes_are_heeded(client: Client, name: str) -> None:
         None,
     ],
 )
-def test_wishes_that_cannot_be_heeded_are_refused(client: Client, name: str, wish: Any) -> None:
+def test_impossible_constraints_are_rejected(client: Client, name: str, wish: Any) -> None:
     answer = client.post(f"/v1/placements/{name}/decisions", json=wish)
     assert answer.status_code == 422 or (wish is None and answer.status_code == 201), answer.text
 
@@ -160,11 +160,11 @@ def test_a_click_may_replace_a_no_click_and_nothing_else_may_change(client: Clie
 @pytest.mark.parametrize(
     "outcome", [{}, {"shown": True}, {"shown": None}, {"clicked": 1}, {"clicked": "a", "shown": False}]
 )
-def test_what_is_no_outcome_is_refused(client: Client, name: str, outcome: Any) -> None:
+def test_invalid_outcomes_are_rejected(client: Client, name: str, outcome: Any) -> None:
     assert client.report(client.decide(name), **outcome).status_code == 422
 
 
-def test_a_click_on_what_was_not_shown_is_refused(client: Client, name: str) -> None:
+def test_a_click_on_an_item_not_shown_is_rejected(client: Client, name: str) -> None:
     decision = client.decide(name, exclude=["a"])
     for item in ("a", "nobody"):
         answer = client.report(decision, clicked=item)
@@ -173,7 +173,7 @@ def test_a_click_on_what_was_not_shown_is_refused(client: Client, name: str) -> 
     assert client.report(decision, clicked="b").json() == {"duplicate": False}
 
 
-def test_what_is_not_there_is_not_found(client: Client) -> None:
+def test_unknown_resources_are_not_found(client: Client) -> None:
     unknown = "0" * 32
     for answer in (
         client.get("/v1/placements/nobody"),
@@ -227,7 +227,7 @@ def test_items_come_go_and_come_back_and_nothing_is_lost(client: Client, name: s
     assert client.estimates(name)["items"][0]["clicks"] == 1
 
 
-def test_slots_may_change_and_what_was_seen_in_them_stays(client: Client, name: str) -> None:
+def test_slots_may_change_and_keep_their_counts(client: Client, name: str) -> None:
     client.report(client.decide(name, pin={"a": 1, "b": 2}), clicked="b")
     client.settle(name)
     client.define(name, slots=1)
