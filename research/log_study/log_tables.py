@@ -99,7 +99,7 @@ def clicked_anew(lists: Sequence[Rankings], item_ids: Sequence[Sequence[str]], s
     rng = np.random.default_rng(seed)
     made = []
     for one, ids, fit in zip(lists, item_ids, pool_placements(lists, lists, item_ids)[0].estimates, strict=True):
-        worth = np.where(one.shown == EMPTY, 0.0, fit.position_bias * fit.attractiveness[one.shown])
+        worth = np.where(one.shown == EMPTY, 0.0, fit.position_bias * fit.attractiveness[np.maximum(one.shown, 0)])
         chances = np.column_stack([worth, np.ones(len(worth))])
         counts = rng.multinomial(one.times, chances / chances.sum(axis=1, keepdims=True))
         seen = Rankings(one.shown, counts[:, :-1], counts[:, -1], items=one.items)

@@ -92,7 +92,7 @@ def test_empty_slots_make_few_items_enough() -> None:
         ([1, 0, 2], "item 0 is pinned to slot 0, got [1, 0, 2]"),
         ([0, 1, 5], "item 5 is excluded, got [0, 1, 5]"),
         ([0, 1, 2], "at most 2 of group 'a' may be shown, got 3 in [0, 1, 2]"),
-        ([0, EMPTY, 3], "a ranking holds items 0 to 5, got -1 in [0, -1, 3]"),
+        ([0, EMPTY, 3], "a ranking holds items 0 to 5, got -2 in [0, -2, 3]"),
         ([0, 3, 3], "a ranking holds an item once, got [0, 3, 3]"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slotwise import NO_CLICK, Tally
+from slotwise import EMPTY, NO_CLICK, Tally
 from slotwise.core.errors import InvalidInput, InvalidRanking
 from slotwise.core.rankings import Rankings
 
@@ -64,11 +64,11 @@ def test_counting_goes_on_where_it_was() -> None:
 
 
 def test_an_empty_slot_holds_nothing() -> None:
-    seen = Rankings.of_rounds([[2, -1], [2, -1], [-1, -1], [0, 2]], [0, NO_CLICK, NO_CLICK, 1], items=3)
+    seen = Rankings.of_rounds([[2, EMPTY], [2, EMPTY], [EMPTY, EMPTY], [0, 2]], [0, NO_CLICK, NO_CLICK, 1], items=3)
     assert seen.tally.passes.tolist() == [[0, 0, 1], [0, 0, 0]]
     assert seen.tally.clicks.tolist() == [[0, 0, 1], [0, 0, 1]]
-    with pytest.raises(InvalidInput, match=re.escape("clicked must be a slot with an item, got 1 in [2, -1]")):
-        seen.count([2, -1], 1)
+    with pytest.raises(InvalidInput, match=re.escape("clicked must be a slot with an item, got 1 in [2, -2]")):
+        seen.count([2, EMPTY], 1)
 
 
 def test_keys_too_large_for_a_number_are_kept_apart() -> None:
@@ -87,7 +87,7 @@ def test_keys_too_large_for_a_number_are_kept_apart() -> None:
     [
         ([[0, 0]], [0], "a ranking holds an item once, got [0, 0]"),
         ([[0, 3]], [0], "a ranking holds items 0 to 2, got 3 in [0, 3]"),
-        ([[0, -2]], [0], "got -2 in [0, -2]"),
+        ([[0, -1]], [0], "got -1 in [0, -1]"),
         ([[0.5, 1.0]], [0], "rankings must hold a whole number for every slot"),
         ([0, 1], [0], "rankings must hold a whole number for every slot"),
         ([[0, 1], [0]], [0, 0], "rankings must hold a whole number for every slot"),
@@ -107,7 +107,7 @@ def test_counts_are_checked() -> None:
     with pytest.raises(InvalidInput, match="passes must be a count for each of the 1 rankings"):
         Rankings([[0, 1]], [[1, 1]], [-1], items=3)
     with pytest.raises(InvalidInput, match="clicks must be on items, got 1 on the empty slot 1"):
-        Rankings([[0, -1]], [[1, 1]], [1], items=3)
+        Rankings([[0, EMPTY]], [[1, 1]], [1], items=3)
     with pytest.raises(InvalidRanking, match="one item for each of the 2 slots"):
         Rankings.empty(2, 3).count([0], 0)
     with pytest.raises(InvalidInput, match="cannot be added"):

@@ -135,7 +135,7 @@ def test_empty_slots_are_not_counted() -> None:
     tally.count([2, EMPTY, 0], clicked=2)
     assert tally.passes.tolist() == [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
     assert tally.clicks.tolist() == [[0, 0, 0], [0, 0, 0], [1, 0, 0]]
-    with pytest.raises(InvalidInput, match=r"clicked is slot 1, which is empty in \[2, -1, 0\]"):
+    with pytest.raises(InvalidInput, match=r"clicked is slot 1, which is empty in \[2, -2, 0\]"):
         tally.count([2, EMPTY, 0], clicked=1)
 
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from slotwise import MNL, NO_CLICK, Tally
+from slotwise import EMPTY, MNL, NO_CLICK, Tally
 from slotwise.core.errors import InvalidInput
 from slotwise.core.rankings import Rankings
 from slotwise.core.types import FloatArray
@@ -160,7 +160,7 @@ def test_an_item_without_clicks_is_worth_nothing_and_changes_nothing() -> None:
     assert estimate.attractiveness[2] == 0.0
     assert estimate.converged
     # the same rounds with the slot of item 2 empty
-    rest = Rankings([[0, 1], [1, 0], [-1, 0], [0, -1]], [[5, 3], [4, 2], [0, 3], [6, 0]], [9, 8, 7, 9], items=2)
+    rest = Rankings([[0, 1], [1, 0], [EMPTY, 0], [0, EMPTY]], [[5, 3], [4, 2], [0, 3], [6, 0]], [9, 8, 7, 9], items=2)
     without = maximum_likelihood(rest)
     assert without.attractiveness == pytest.approx(estimate.attractiveness[:2])
     assert without.position_bias == pytest.approx(estimate.position_bias)

@@ -74,8 +74,8 @@ def test_lists_are_always_allowed(chosen: PolicySpec, outcome: str, values: Any)
 @pytest.mark.usefixtures("interpreting")
 @every_policy
 def test_an_empty_slot_teaches_nothing(chosen: PolicySpec) -> None:
-    """EMPTY is -1, which as an index is the last item: it is excluded here, and nothing may be known of it."""
-    goal = Goal([9.0, 1.0, 0.5, 0.5], exclude=[3], may_be_empty=True)
+    """EMPTY is -2, which as an index is the last item but one: it is excluded here and must have no counts."""
+    goal = Goal([9.0, 1.0, 0.5, 0.5], exclude=[2], may_be_empty=True)
     rng = np.random.default_rng(3)
     started = chosen.start(PolicyTask(3, 4, 60, np.array([1.0, 0.5, 0.4]), goal))
     empty = 0
@@ -92,7 +92,7 @@ def test_an_empty_slot_teaches_nothing(chosen: PolicySpec) -> None:
     assert counted
     for counts in counted:
         # three slots and four items: the axis of the items is the one of length 4
-        assert not np.take(counts, 3, axis=counts.shape.index(4)).any()
+        assert not np.take(counts, 2, axis=counts.shape.index(4)).any()
 
 
 @pytest.mark.usefixtures("interpreting")

@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from slotwise import EMPTY
 from slotwise.jit import plain
 from slotwise.simulation.delay_queue import is_due, nothing_waiting, put, take
 
@@ -16,7 +17,7 @@ def test_they_are_taken_in_order_of_when_they_are_due_and_of_when_they_were_show
     model: list[tuple[int, int]] = []
     for now, step in enumerate(steps):
         if step is not None:
-            put(waiting, now + step, now, now % 3, np.array([now, -1]), np.array([now % 2 == 0, now % 5 == 0]))
+            put(waiting, now + step, now, now % 3, np.array([now, EMPTY]), np.array([now % 2 == 0, now % 5 == 0]))
             model.append((now + step, now))
         elif model:
             assert is_due(waiting, min(model)[0])
@@ -26,6 +27,6 @@ def test_they_are_taken_in_order_of_when_they_are_due_and_of_when_they_were_show
             assert (waiting.due[row], waiting.shown[row]) == first
             assert waiting.segment[row] == first[1] % 3
             assert waiting.clicks[row].tolist() == [first[1] % 2 == 0, first[1] % 5 == 0]
-            assert waiting.ranking[row].tolist() == [first[1], -1]
+            assert waiting.ranking[row].tolist() == [first[1], EMPTY]
         assert waiting.count == len(model)
         assert sorted(waiting.heap.tolist()) == list(range(len(waiting.heap)))

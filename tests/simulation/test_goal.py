@@ -72,7 +72,7 @@ def test_clicks_less_gamma_passes_is_a_martingale_with_empty_slots(small: MNL) -
     [
         ((0, 2, 1), "policy Wrong: item 0 is pinned to slot 1, got"),
         ((2, 0, 3), "policy Wrong: item 3 is excluded, got"),
-        ((2, 0, -2), "policy Wrong: a ranking holds items 0 to 3, got -2"),
+        ((2, 0, -1), "policy Wrong: a ranking holds items 0 to 3, got -1"),
         ((2, 0, 2), "policy Wrong: a ranking holds an item once"),
         ((2, 0), "policy Wrong: a ranking has one item for each of the 3 slots"),
     ],

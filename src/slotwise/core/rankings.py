@@ -125,7 +125,7 @@ class Rankings:
         shown, clicks = [], []
         for part, place, weight in zip(parts, places, weights, strict=True):
             wider = [(0, 0), (0, slots - part.slots)]
-            renumbered = np.where(part.shown == EMPTY, EMPTY, place[part.shown])
+            renumbered = np.where(part.shown == EMPTY, EMPTY, place[np.maximum(part.shown, 0)])
             shown.append(np.pad(renumbered, wider, constant_values=EMPTY))
             clicks.append(np.pad(weight * part.clicks, wider))
         passes = [weight * part.passes for part, weight in zip(parts, weights, strict=True)]
@@ -160,7 +160,7 @@ class Rankings:
 
     @property
     def shown(self) -> IntArray:
-        """The distinct rankings in lexicographic order, a row each; -1 where a slot held nothing."""
+        """The distinct rankings in lexicographic order, a row each; EMPTY where a slot held nothing."""
         self._merge()
         return self._shown
 
@@ -207,9 +207,9 @@ class Rankings:
         return self._per_pair(self.times[:, None])
 
     def _per_pair(self, counts: IntArray) -> IntArray:
-        # one more place, in front, for empty slots; sums are exact up to 2**53
+        # more places, in front, for empty slots; sums are exact up to 2**53
         total = [
-            np.bincount(shown + 1, weights=count, minlength=self.items + 1)[1:]
+            np.bincount(shown - EMPTY, weights=count, minlength=self.items - EMPTY)[-EMPTY:]
             for shown, count in zip(self.shown.T, np.broadcast_to(counts, self.shown.shape).T, strict=True)
         ]
         return np.array(total).astype(np.int64)
@@ -270,7 +270,7 @@ def _lists(name: str, values: object, items: int) -> IntArray:
         lists = np.empty(0, object)
     if lists.ndim != 2 or lists.shape[1] == 0 or (lists.size and lists.dtype.kind not in "iu"):
         raise InvalidRanking(f"{name} must hold a whole number for every slot, got {values!r}"[:200])
-    outside = (lists < EMPTY) | (lists >= items)
+    outside = ((lists < 0) & (lists != EMPTY)) | (lists >= items)
     if outside.any():
         row, slot = np.argwhere(outside)[0]
         raise InvalidRanking(f"a ranking holds items 0 to {items - 1}, got {lists[row, slot]} in {lists[row].tolist()}")
@@ -311,13 +311,13 @@ def _merged(lists: IntArray, clicks: IntArray, passes: IntArray, items: int) -> 
 
 def _distinct(lists: IntArray, items: int) -> tuple[IntArray, IntArray]:
     """Return a row of each distinct ranking, and the number of each row's ranking; sorts one number per row."""
-    base = items + 1
-    key, bound = lists[:, 0] + 1, base
+    base = items - EMPTY
+    key, bound = lists[:, 0] - EMPTY, base
     for column in lists.T[1:]:
         if bound > _LARGEST // base:
             values, key = np.unique(key, return_inverse=True)
             bound = len(values)
-        key = key * base + column + 1
+        key = key * base + column - EMPTY
         bound *= base
     _, first, place = np.unique(key, return_index=True, return_inverse=True)
     return first.astype(np.int64), place.astype(np.int64)

@@ -20,8 +20,9 @@ Ranking = NDArray[np.int64]
 #: The value of `clicked` in a round without a click; otherwise it is the slot.
 NO_CLICK: Final = -1
 
-#: The entry of a ranking for an empty slot; only a goal with `may_be_empty` allows it.
-EMPTY: Final = -1
+#: The entry of a ranking for an empty slot; only a goal with `may_be_empty` allows it. It is no valid index: an array
+#: of one item has no entry -2.
+EMPTY: Final = -2
 
 
 class ClickModel(Protocol):

@@ -7,7 +7,7 @@ import numpy as np
 from slotwise.core.errors import InvalidInput
 from slotwise.core.rankings import Rankings
 from slotwise.core.tally import Tally
-from slotwise.core.types import BoolArray, FloatArray
+from slotwise.core.types import EMPTY, BoolArray, FloatArray
 from slotwise.estimators.estimate import Estimate, Uncertainty
 from slotwise.estimators.estimator_registry import register
 from slotwise.estimators.identifiability import groups, is_identifiable
@@ -103,7 +103,7 @@ def _without_unbeaten(rankings: Rankings) -> tuple[BoolArray, Rankings, Tally]:
             return unbeaten, rankings, seen
         # one that lost to the others of its group, and was never clicked itself, is unknown
         unbeaten |= winners & (seen.clicks.sum(axis=0) > 0)
-        rows = ~(winners[rankings.shown] & (rankings.shown >= 0)).any(axis=1)
+        rows = ~(winners[np.maximum(rankings.shown, 0)] & (rankings.shown != EMPTY)).any(axis=1)
         lists = rankings.shown[rows], rankings.clicks[rows], rankings.passes[rows]
         rankings = Rankings(*lists, items=rankings.items)
 
@@ -122,10 +122,10 @@ def _never_losing(rankings: Rankings) -> BoolArray:
         losers.append(won.ravel())
     lost = rankings.shown[rankings.passes > 0].ravel()
     winner, loser = np.concatenate([*winners, np.full(len(lost), nothing)]), np.concatenate([*losers, lost])
-    winner, loser = winner[loser >= 0], loser[loser >= 0]
+    winner, loser = winner[loser != EMPTY], loser[loser != EMPTY]
     ones = np.ones(len(winner), np.int8)
     beats = coo_array((ones, (winner, loser)), shape=(nothing + 1, nothing + 1)).tocsr()
     shown = np.zeros(nothing + 1, bool)
-    shown[rankings.shown[rankings.shown >= 0]] = True
+    shown[rankings.shown[rankings.shown != EMPTY]] = True
     shown[breadth_first_order(beats, nothing, return_predecessors=False)] = False
     return shown[:nothing]

@@ -12,7 +12,7 @@ from slotwise.jit import record
 ANYWHERE = -1
 NOWHERE = -2
 #: the pin of a slot that stays empty; a slot without a pin has EMPTY
-CLOSED = -2
+CLOSED = -3
 
 
 @record

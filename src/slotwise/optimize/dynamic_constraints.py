@@ -71,7 +71,7 @@ def pins(slots: int, allowed: int, pinned: Mapping[int, int] | None = None) -> I
     """Return the `pin` argument of `impose`: pinned items, and CLOSED for the last slots if there are too few items.
 
     >>> pins(slots=4, allowed=3, pinned={7: 1}).tolist()
-    [-1, 7, -1, -2]
+    [-2, 7, -2, -3]
     """
     pin = np.full(slots, EMPTY)
     pin[allowed:] = CLOSED

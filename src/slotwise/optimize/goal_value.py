@@ -127,7 +127,7 @@ def best_list(users: MNL, goal: Goal) -> Ranking:
     >>> best_list(users, Goal(values=[3.0, 1.0])).tolist()          # against attractiveness
     [0, 1]
     >>> best_list(users, Goal(values=[3.0, 1.0], may_be_empty=True)).tolist()
-    [0, -1]
+    [0, -2]
     """
     lists = for_goal_lists(goal, users.slots, users.items, users.position_bias)
     ranking = np.full(users.slots, EMPTY)

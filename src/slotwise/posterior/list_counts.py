@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from slotwise.core.types import FloatArray, IntArray, Ranking
+from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined, jit, record
 
 #: the part of a full table that is evicted at once
@@ -78,7 +78,7 @@ def place_of(table: IntArray, lists: IntArray, key: IntArray) -> int:
     hashed = 0
     for position in range(len(key)):
         # 31 bits at most, so that the product stays within 64
-        hashed = (hashed * 1_000_003 + key[position] + 1) % 2_147_483_647
+        hashed = (hashed * 1_000_003 + key[position] - EMPTY) % 2_147_483_647
     place = hashed % len(table)
     while table[place] >= 0:
         same = True

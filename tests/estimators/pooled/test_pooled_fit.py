@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import NO_CLICK, Rankings
+from slotwise import EMPTY, NO_CLICK, Rankings
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import FloatArray, IntArray
 from slotwise.estimators import maximum_likelihood
@@ -56,7 +56,7 @@ ODD: dict[str, Any] = {
     "nothing is clicked": Rankings([[0, 1], [1, 0]], [[0, 0], [0, 0]], [9, 9], items=2),
     "an item that was never shown": Rankings([[0, 1], [1, 0]], [[3, 2], [1, 4]], [9, 9], items=3),
     "a group that never loses": Rankings([[0, 1], [2, 3]], [[1, 1], [5, 3]], [0, 9], items=4),
-    "an empty slot": Rankings([[0, -1, 1], [1, -1, 0]], [[3, 0, 1], [2, 0, 2]], [9, 9], items=2),
+    "an empty slot": Rankings([[0, EMPTY, 1], [1, EMPTY, 0]], [[3, 0, 1], [2, 0, 2]], [9, 9], items=2),
 }
 
 

@@ -6,14 +6,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from slotwise.core.types import EMPTY
 from slotwise.logs.counting import click_sets as module
 from slotwise.logs.counting.click_sets import ClickSets, click_sets
 
 
 def _as_counts(sets: ClickSets) -> dict[tuple[Any, ...], int]:
-    ids = np.array([*sets.item_ids, "-"])
+    ids = {EMPTY: "-", **dict(enumerate(sets.item_ids))}
     lines = zip(sets.shown, sets.clicks, sets.first, sets.times, strict=True)
-    return {(*ids[shown], *clicks.tolist(), int(first)): int(times) for shown, clicks, first, times in lines}
+    return {
+        (*(ids[item] for item in shown.tolist()), *clicks.tolist(), int(first)): int(times)
+        for shown, clicks, first, times in lines
+    }
 
 
 LOG = {

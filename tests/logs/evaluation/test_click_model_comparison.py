@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from slotwise.core.errors import InvalidInput
+from slotwise.core.types import EMPTY
 from slotwise.logs.counting.click_sets import ClickSets
 from slotwise.logs.evaluation.click_model_comparison import (
     combined,
@@ -95,7 +96,7 @@ def test_an_unidentified_model_is_rejected(id: str, shown: list[list[int]], clic
 
 
 def test_a_slot_that_was_always_empty_is_not_asked_for() -> None:
-    assert why_not("pbm", _sets([[0, -1, 1], [1, -1, 0]], [[1, 0, 0], [0, 0, 1]])) is None
+    assert why_not("pbm", _sets([[0, EMPTY, 1], [1, EMPTY, 0]], [[1, 0, 0], [0, 0, 1]])) is None
 
 
 def test_too_few_impressions_to_hold_out_are_reported() -> None:

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from slotwise import Rankings, simulate
+from slotwise import EMPTY, Rankings, simulate
 from slotwise.core.errors import InvalidInput
 from slotwise.estimators import ESTIMATORS
 from slotwise.logs.fitting.fit_result import Fit, fits_to_dict
@@ -115,7 +115,9 @@ def test_luck_does_not_make_the_best_item() -> None:
 
 
 def test_fewer_items_than_slots_leave_the_worst_slot_empty() -> None:
-    seen = Rankings([[0, 1, -1], [1, 0, -1], [0, -1, 1]], [[3, 1, 0], [2, 2, 0], [4, 0, 1]], [5, 5, 9], items=2)
+    seen = Rankings(
+        [[0, 1, EMPTY], [1, 0, EMPTY], [0, EMPTY, 1]], [[3, 1, 0], [2, 2, 0], [4, 0, 1]], [5, 5, 9], items=2
+    )
     best = Fit.of_rankings(seen).best()
     assert sorted(map(str, best.items)) == ["0", "1", "None"]
     assert best.never_there + best.hardly_shown > 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from slotwise import Rankings
+from slotwise import EMPTY, Rankings
 from slotwise.estimators.uncertainty.intervals import limit_without_clicks
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.reporting.limitations import ALL_COMPARABLE, limitations
@@ -62,7 +62,7 @@ def test_an_item_that_was_always_clicked() -> None:
 
 
 def test_slots_without_clicks_or_items() -> None:
-    text = said([[0, 1, -1, 2], [1, 0, -1, 2]], [[9, 5, 0, 0], [7, 4, 0, 0]], [20, 20], 4)
+    text = said([[0, 1, EMPTY, 2], [1, 0, EMPTY, 2]], [[9, 5, 0, 0], [7, 4, 0, 0]], [20, 20], 4)
     assert "Slot 3 never held an item." in text
     assert "Slot 4 held items and got no click" in text
     assert "One item was never shown: no data on 3." in text

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from slotwise.core.types import FloatArray, IntArray
+from slotwise.core.types import EMPTY, FloatArray, IntArray
 from slotwise.jit import jit
 
 
@@ -26,7 +26,7 @@ def add_expected(
         total = 1.0
         for slot in range(slots):
             item = shown[row, slot]
-            weight = position_bias[slot] * attractiveness[item] if item >= 0 else 0.0
+            weight = position_bias[slot] * attractiveness[item] if item != EMPTY else 0.0
             chances[row, slot] = weight
             total += weight
         log_total += times[row] * math.log(total)

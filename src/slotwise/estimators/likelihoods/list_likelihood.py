@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from slotwise.core.rankings import Rankings
-from slotwise.core.types import FloatArray, IntArray
+from slotwise.core.types import EMPTY, FloatArray, IntArray
 from slotwise.jit import jit
 
 
@@ -45,7 +45,7 @@ def log_likelihoods(rankings: Rankings, odds: FloatArray) -> tuple[FloatArray, F
     """Return the log-probability of a click on each slot of each ranking, and of no click; -∞ for an empty slot."""
     shown = rankings.shown
     with np.errstate(divide="ignore"):
-        log_odds = np.log(np.where(shown >= 0, odds[np.arange(shown.shape[1]), shown], 0.0))
+        log_odds = np.log(np.where(shown != EMPTY, odds[np.arange(shown.shape[1]), np.maximum(shown, 0)], 0.0))
     silence = -np.log1p(np.exp(log_odds).sum(axis=1))
     return log_odds + silence[:, None], silence
 
@@ -59,11 +59,11 @@ def _add_expected(
     for row in range(len(shown)):
         total = 1.0
         for slot in range(shown.shape[1]):
-            if shown[row, slot] >= 0:
+            if shown[row, slot] != EMPTY:
                 total += odds[slot, shown[row, slot]]
         log_total += times[row] * math.log(total)
         for slot in range(shown.shape[1]):
-            if shown[row, slot] >= 0:
+            if shown[row, slot] != EMPTY:
                 chance = odds[slot, shown[row, slot]] / total
                 clicks[slot, shown[row, slot]] += times[row] * chance
                 variance[slot, shown[row, slot]] += times[row] * chance * (1.0 - chance)

@@ -169,6 +169,6 @@ def _side_by_side(seen: Sequence[Counts], ends: IntArray, slots: int) -> Lists |
 def _per_pair(lists: Lists, counts: FloatArray, cells: int) -> FloatArray:
     """Slots × cells: counts per list and slot, or per list, added up."""
     wide = np.broadcast_to(counts, lists.shown.shape)
-    # one more place, in front, for empty slots
+    # more places, in front, for empty slots
     columns = zip(lists.shown.T, wide.T, strict=True)
-    return np.array([np.bincount(shown + 1, count, cells + 1)[1:] for shown, count in columns])
+    return np.array([np.bincount(shown - EMPTY, count, cells - EMPTY)[-EMPTY:] for shown, count in columns])

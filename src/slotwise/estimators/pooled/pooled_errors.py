@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from slotwise.core.types import FloatArray, IntArray
+from slotwise.core.types import EMPTY, FloatArray, IntArray
 from slotwise.estimators.likelihoods.joint_likelihood import MAX_INVERTED, Joint
 from slotwise.estimators.likelihoods.list_kernels import add_slope_of_determinant, information
 from slotwise.estimators.pooled.block_solver import Block
@@ -271,6 +271,6 @@ class PooledErrors:
         weight = np.zeros((self.cells.slots, self.cells.count))
         silent = self._times * (1.0 - self._chances.sum(axis=1))
         for slot, (cells, chance) in enumerate(zip(self.cells.lists.shown.T, self._chances.T, strict=True)):
-            filled = cells >= 0
+            filled = cells != EMPTY
             weight[slot] = np.bincount(cells[filled], (silent * chance)[filled], self.cells.count)
         return weight

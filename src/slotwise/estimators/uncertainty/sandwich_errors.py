@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from slotwise.core.rankings import Rankings
-from slotwise.core.types import BoolArray, FloatArray, IntArray
+from slotwise.core.types import EMPTY, BoolArray, FloatArray, IntArray
 from slotwise.estimators.likelihoods.schur_system import Curvature
 from slotwise.jit import jit
 
@@ -109,8 +109,8 @@ def _variance_over_rankings(gamma: FloatArray, shown: IntArray, times: FloatArra
     variance = 0.0
     for start in range(0, len(shown), _AT_ONCE):
         lists = shown[start : start + _AT_ONCE]
-        places = np.arange(lists.shape[1]), lists
-        alone = np.where(lists >= 0, weighted[places], 0.0)
+        places = np.arange(lists.shape[1]), np.maximum(lists, 0)
+        alone = np.where(lists != EMPTY, weighted[places], 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             squares = np.where(alone != 0, alone**2 / gamma[places], 0.0)
         variance += float(times[start : start + _AT_ONCE] @ (squares.sum(axis=1) + alone.sum(axis=1) ** 2))
@@ -144,13 +144,13 @@ def _over_rankings(
         together[:] = 0.0
         for slot in range(slots):
             item = shown[row, slot]
-            if item >= 0 and gamma[slot, item] > 0.0:
+            if item != EMPTY and gamma[slot, item] > 0.0:
                 _influence(factor, shares, held, slot, item, here)
                 for k in range(slots):
                     together[k] += gamma[slot, item] * here[k]
         for slot in range(slots):
             item = shown[row, slot]
-            if item >= 0 and gamma[slot, item] > 0.0:
+            if item != EMPTY and gamma[slot, item] > 0.0:
                 _influence(factor, shares, held, slot, item, here)
                 weight = count * gamma[slot, item]
                 own[item] += weight * (1.0 + gamma[slot, item]) * factor[slot, item] ** 2

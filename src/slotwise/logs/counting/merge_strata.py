@@ -47,7 +47,7 @@ def merge_impressions(parts: Sequence[Impressions], places: Sequence[IntArray], 
     """The impressions of all of them, as those of the tally of all."""
     shown = []
     for part, place in zip(parts, places, strict=True):
-        named = np.where(part.shown == EMPTY, EMPTY, place[part.shown])
+        named = np.where(part.shown == EMPTY, EMPTY, place[np.maximum(part.shown, 0)])
         shown.append(_wider(named, tally.slots, EMPTY))
     columns = {"shown": np.concatenate(shown), "clicked": np.concatenate([part.clicked for part in parts])}
     for name in ("propensity", "weight"):

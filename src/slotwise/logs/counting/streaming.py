@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slotwise.core.types import BoolArray, FloatArray
+from slotwise.core.types import EMPTY, BoolArray, FloatArray
 from slotwise.logs.counting.impression_counts import PageCounts
 from slotwise.logs.counting.impression_sample import Sample
 from slotwise.logs.counting.row_cache import LEFT_OUT, KeptRows
@@ -86,12 +86,12 @@ class Streamed:
             yield name, order[ends[place] : ends[place + 1]]
 
     def item_places(self, ids: Mapping[str | None, Sequence[str]]) -> Integers:
-        """For each pair, the place of its item among those of its placement; -1 if it is not among them."""
-        places = np.full(len(self.group), -1)
+        """For each pair, the place of its item among those of its placement; EMPTY if it is not among them."""
+        places = np.full(len(self.group), EMPTY)
         items = self.rows.pairs["item"].combine_chunks()
         for name, mine in self.pairs_of():
             item_ids = pa.array(ids.get(name, ()), pa.string())
-            places[mine] = pc.index_in(items.take(pa.array(mine)), value_set=item_ids).fill_null(-1).to_numpy()
+            places[mine] = pc.index_in(items.take(pa.array(mine)), value_set=item_ids).fill_null(EMPTY).to_numpy()
         return places
 
     def odd_rows(self) -> ir.Table:

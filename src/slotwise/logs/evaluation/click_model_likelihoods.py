@@ -209,7 +209,7 @@ def distances(clicks: BoolArray) -> IntArray:
 
 
 def _of_items(values: FloatArray, shown: IntArray, nothing: float = 0.0) -> FloatArray:
-    return np.where(shown == EMPTY, nothing, values[shown])
+    return np.where(shown == EMPTY, nothing, values[np.maximum(shown, 0)])
 
 
 def _first_of(chances: FloatArray) -> FloatArray:

@@ -159,7 +159,7 @@ def _only_shown(rankings: Rankings) -> Rankings:
     shown = np.zeros(rankings.items, np.bool_)
     shown[rankings.shown[rankings.shown != EMPTY]] = True
     places = np.cumsum(shown) - 1
-    lists = np.where(rankings.shown == EMPTY, EMPTY, places[rankings.shown])
+    lists = np.where(rankings.shown == EMPTY, EMPTY, places[np.maximum(rankings.shown, 0)])
     return rankings.renumbered(lists, max(1, int(shown.sum())))
 
 

@@ -127,12 +127,12 @@ def _item_target(shown: IntArray, lists: IntArray, chances: FloatArray) -> Float
         filled = lists[:, slot] != EMPTY
         items = int(max(shown[:, slot].max(initial=0), lists[:, slot].max(initial=0))) + 1
         share = np.bincount(lists[filled, slot], weights=chances[filled], minlength=items)
-        probability[:, slot] = np.where(shown[:, slot] == EMPTY, 0.0, share[shown[:, slot]])
+        probability[:, slot] = np.where(shown[:, slot] == EMPTY, 0.0, share[np.maximum(shown[:, slot], 0)])
     return probability
 
 
 def _worth(odds: FloatArray, lists: IntArray) -> FloatArray:
-    return np.where(lists == EMPTY, 0.0, odds[np.arange(lists.shape[1]), lists])
+    return np.where(lists == EMPTY, 0.0, odds[np.arange(lists.shape[1]), np.maximum(lists, 0)])
 
 
 def _worth_of_others(odds: FloatArray, shown: IntArray, times: FloatArray) -> FloatArray:

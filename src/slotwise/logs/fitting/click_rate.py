@@ -47,7 +47,7 @@ def expected_rate(estimate: Estimate, lists: IntArray, chances: FloatArray, leve
     is_known, silent = _pairs(estimate, lists)
     unsaid = (lists != EMPTY) & ~is_known & ~silent
     with np.errstate(invalid="ignore"):
-        gamma = np.where(is_known, estimate.position_bias * estimate.attractiveness[lists], 0.0)
+        gamma = np.where(is_known, estimate.position_bias * estimate.attractiveness[np.maximum(lists, 0)], 0.0)
     total = gamma.sum(axis=1)
     rates = total / (1.0 + total)
     middle = float(chances @ rates)
@@ -87,12 +87,12 @@ def _around(middle: float, logit_error: float, level: float) -> tuple[float, flo
 def _pairs(estimate: Estimate, lists: IntArray) -> tuple[np.ndarray, np.ndarray]:
     """Which places of the lists have odds that the data determine, and which were never clicked but are bounded."""
     slot_parts, item_parts = estimate.parts
-    filled = lists != EMPTY
+    filled, items = lists != EMPTY, np.maximum(lists, 0)
     uncertainty = estimate.uncertainty
     tied = slot_parts == slot_parts[0]
-    item_tied, item_silent = item_parts[lists] == slot_parts[0], uncertainty.silent_items[lists]
+    item_tied, item_silent = item_parts[items] == slot_parts[0], uncertainty.silent_items[items]
     quiet = (item_silent & (tied | uncertainty.silent_slots)) | (uncertainty.silent_slots & item_tied)
-    is_known = (slot_parts == item_parts[lists]) & np.isfinite(estimate.attractiveness[lists])
+    is_known = (slot_parts == item_parts[items]) & np.isfinite(estimate.attractiveness[items])
     silent = filled & quiet & ~is_known
     return filled & is_known & ~silent, silent
 
