@@ -285,7 +285,7 @@ def test_two_impressions_do_not_erase_the_intervals_of_a_log(small: MNL) -> None
     """Two new items, shown together twice, each clicked once."""
     log = at_random(small, 2_000, np.random.default_rng(12))
     wide = Rankings(log.shown, log.clicks, log.passes, items=small.items + 2)
-    pair = [small.items, small.items + 1, -1]
+    pair = [small.items, small.items + 1, EMPTY]
     both = wide + Rankings([pair], [[1, 1, 0]], [0], items=small.items + 2)
     before, after = (maximum_likelihood(one).intervals().attractiveness for one in (log, both))
     assert after.high[: small.items] == pytest.approx(before.high, rel=1e-6)

@@ -59,7 +59,7 @@ def expected(tally: Tally) -> Said:
 
 
 def _document(found: dict[str, Any]) -> Said:
-    items, slots = found["items"], found["slots"] if "slots" in found else found["position_bias"]
+    items, slots = found["items"], found["slots"]
     return Said(
         [row["attractiveness"] for row in items],
         [(row["low"], row["high"]) for row in items],
@@ -126,12 +126,12 @@ def test_a_fitted_log_recommends_the_same(rounds: tuple[Any, Any], tally: Tally,
 
 
 def _document_of_fit(found: dict[str, Any]) -> Said:
-    return _document(
-        {
-            "items": list(found["items"].values()),
-            "slots": [{**row, "position_bias": row["estimate"]} for row in found["position_bias"]],
-        }
-    )
+    return _document_of_json({**found, "items": list(found["items"].values())})
+
+
+def _document_of_json(found: dict[str, Any]) -> Said:
+    slots = [{**row, "position_bias": row["estimate"]} for row in found["position_bias"]]
+    return _document({"items": found["items"], "slots": slots})
 
 
 def test_a_service_answers_the_same(tally: Tally, expected: Said) -> None:
@@ -142,7 +142,7 @@ def test_a_service_answers_the_same(tally: Tally, expected: Said) -> None:
         for item, id in enumerate(IDS)
     ]
     found = estimated(definition, rows)._asdict()
-    assert _document(found) == expected
+    assert _document_of_json(found) == expected
     chances = fit_posterior(tally).probability_in_best_list.tolist()
     assert [row["probability_in_best_list"] for row in found["items"]] == chances
 

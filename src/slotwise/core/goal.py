@@ -45,7 +45,7 @@ class Goal:
     >>> goal = Goal(values=[9.0, 1.0, 5.0], pin={2: 1}, may_be_empty=True)
     >>> goal.check(slots=3, items=3)
     >>> goal.ranking_of([0, 2, EMPTY], slots=3, items=3).tolist()
-    [0, 2, -1]
+    [0, 2, -2]
     >>> goal.ranking_of([0, 1, 2], slots=3, items=3)
     Traceback (most recent call last):
     slotwise.core.errors.InvalidRanking: item 2 is pinned to slot 1, got [0, 1, 2]
