@@ -315,7 +315,7 @@ def a_year() -> None:
     now = int(time.time()) // 3_600 * 3_600
     with tempfile.TemporaryDirectory(dir=os.environ.get("SLOTWISE_BENCH_FOLDER", ".")) as folder:
         with service(Path(folder)) as (port, _):
-            put(port, "bench", 1_000, memory={"half_life_hours": 720.0})
+            put(port, "bench", 1_000, half_life=720.0)
         # with nothing but the placement, and once more with a warm disk and cache
         empty = min(seconds_until_ready(Path(folder)) for _ in range(2))
         with service(Path(folder)) as (port, process):
