@@ -11,6 +11,7 @@ import typer
 from research import studies
 from research.changing_pages.plan import OURS, PARTS, PLAIN
 from research.leaderboard.leaderboard_environments import KINDS
+from research.log_truths.parts import PARTS as LOG_PARTS
 from slotwise.cli import reporting_errors
 from slotwise.cli.shared.command_options import Jobs, example, known_ids
 from slotwise.core import validation
@@ -19,6 +20,7 @@ from slotwise.core import validation
 @example("python -m research calibration --quick --out results/calibration")
 @known_ids("Parts of changing-pages", PARTS)
 @known_ids("Parts of leaderboard", KINDS)
+@known_ids("Parts of log-truths", LOG_PARTS)
 @known_ids("Studies", studies.STUDIES)
 def study(
     name: Annotated[
@@ -32,7 +34,9 @@ def study(
     quick: Annotated[bool, typer.Option("--quick", help="Run a small part of the study, to try it out.")] = False,
     part: Annotated[
         list[str] | None,
-        typer.Option(metavar="PART", help="For changing-pages or leaderboard: only this part; may be repeated."),
+        typer.Option(
+            metavar="PART", help="For changing-pages, leaderboard or log-truths: only this part; may be repeated."
+        ),
     ] = None,
     replications: Annotated[
         int | None,
@@ -61,6 +65,12 @@ def study(
         Path | None,
         typer.Option(metavar="FILE", help="For logs: a click log to compare models on, instead of simulated ones."),
     ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="For log-truths: real logs, yandex/sessions.txt and clara2/pages.tsv; optional."
+        ),
+    ] = None,
 ) -> None:
     """Run a study and write its tables and figures.
 
@@ -85,6 +95,7 @@ def study(
             seed=seed,
             page=page,
             log=log,
+            data=data,
         )
     except KeyboardInterrupt:
         typer.echo(f"interrupted; what is in {folder} is kept", err=True)

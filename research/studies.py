@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +129,23 @@ def _logs(out: Path, jobs: int, quick: bool, *, log: Path | None = None, seed: i
     _write_tables(out, log_study.tables(log=log, seed=seed, **size))
 
 
+def _log_truths(
+    out: Path,
+    jobs: int,  # noqa: ARG001
+    quick: bool,
+    *,
+    parts: Sequence[str] = (),
+    data: Path | None = None,
+) -> None:
+    """What fits and evaluations of logs say, against truths that are not slotwise's own fits."""
+    from research.log_truths import parts as log_truths
+    from research.log_truths.rows import table
+
+    text = table(log_truths.rows(parts, quick=quick, data=data, progress=partial(print, file=sys.stderr, flush=True)))
+    print(text)
+    _write_tables(out, text + "\n")
+
+
 def _graves_lai(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
     """Graves and Lai's constant C of the paper's problems and of eight more."""
     problems = paper_problems() if quick else paper_problems() | further_problems()
@@ -146,5 +165,6 @@ STUDIES: dict[str, Callable[..., None]] = {
     "leaderboard": _leaderboard,
     "contextual": _contextual,
     "logs": _logs,
+    "log-truths": _log_truths,
     "graves-lai": _graves_lai,
 }

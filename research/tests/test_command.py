@@ -60,10 +60,15 @@ def test_a_quick_study_writes_its_tables_and_figure(
 def test_an_unknown_study_and_a_folder_that_cannot_be_made(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, _, err = _research(capsys, "nonsense")
     assert code == 2
-    names = "policies or estimators or calibration or changing-pages or leaderboard or contextual or logs or graves-lai"
-    assert f"name must be {names}, got 'nonsense'" in err
+    assert f"name must be {' or '.join(studies.STUDIES)}, got 'nonsense'" in err
     (tmp_path / "file").write_text("")
     code, _, err = _research(capsys, "calibration", "--quick", "--out", str(tmp_path / "file" / "below"))
     assert code != 0
     assert "Traceback" not in err
     assert "cannot write into" in err
+
+
+def test_an_unknown_part_of_the_log_truths(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, _, err = _research(capsys, "log-truths", "--part", "nonsense", "--out", str(tmp_path))
+    assert code == 2
+    assert "part must be coverage or goodness-of-fit or off-policy, got 'nonsense'" in err
