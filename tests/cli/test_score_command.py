@@ -85,7 +85,7 @@ def test_cleaning_of_the_second_log_is_reported(folder: Path) -> None:
         "1  impressions with clicks on several items: left out" in slotwise("score", "one.json", "both.parquet").stdout
     )
     found = json.loads(slotwise("score", "one.json", "both.parquet", "--json").stdout)
-    assert found["cleaning"] == {"rows": 300, "multi_click_drop": 1}
+    assert found["cleaning"] == {"rows": 300, "impressions": 100, "counted": 99, "multi_click_drop": 1}
     evaluated = slotwise("evaluate", "both.parquet", "--ranking", "1,2,3").stdout
     assert "1  impressions with clicks on several items: left out" in evaluated
 

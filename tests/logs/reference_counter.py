@@ -125,6 +125,8 @@ class Plain:
                 copies[2] = latest if rule == "last" else earliest
         for (page, _), pairs in pages.items():
             self._count_page(page, pairs)
+        self.counts["impressions"] = sum(page["impressions"] for page in self.pages.values())
+        self.counts["counted"] = sum(page["counted"] for page in self.pages.values())
 
     def _join(self, pairs: dict[tuple[Any, Any], list[Any]]) -> None:
         """Clicks without a slot or an item go where their impression shows it."""

@@ -76,6 +76,13 @@ def fit(
     at: Annotated[
         str | None, typer.Option(metavar="PLACEMENT", help="The placement of these users, if the log has several.")
     ] = None,
+    recommend: Annotated[
+        str,
+        typer.Option(
+            metavar="WHEN",
+            help="auto to recommend nothing if more than a tenth of the log is left out, or always.",
+        ),
+    ] = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Estimate position bias and attractiveness from a click log.
@@ -103,7 +110,7 @@ def fit(
         raise InvalidInput("--problem-out and --at need a --click-model, such as compare")
     with progress_bar() as tell:
         source = log.source()
-        fits = log.fit_placements(source, tell, segment=segment or (), time=time, each_rule=True)
+        fits = log.fit_placements(source, tell, segment=segment or (), time=time, each_rule=True, recommend=recommend)
         tell("comparing click models")
         described = logs.choose_click_model(fits, source)
     if as_json:

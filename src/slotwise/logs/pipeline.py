@@ -12,6 +12,7 @@ from slotwise.logs.fitting.fit_log import SAMPLE, FitSettings, Progress, fit_log
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.multi_click_sensitivity import fit_under_each_rule
 from slotwise.logs.fitting.placement_pooling import Bias
+from slotwise.logs.fitting.recommendation import Recommend
 from slotwise.logs.reading.columns import Columns, Strata
 from slotwise.logs.reading.feature_file import Row
 from slotwise.logs.reading.log_source import LogOptions, LogSource
@@ -29,6 +30,7 @@ class FitOptions(LogOptions, total=False):
     multi_click: MultiClick | None
     each_rule: bool
     sample: int | None
+    recommend: Recommend
     progress: Progress | None
 
 
@@ -88,6 +90,7 @@ def fit_placements(
     multi_click: MultiClick | None = None,
     each_rule: bool = False,
     sample: int | None = SAMPLE,
+    recommend: Recommend = "auto",
     progress: Progress | None = None,
     **options: Unpack[LogOptions],
 ) -> list[Fit]:
@@ -122,6 +125,8 @@ def fit_placements(
         clicks is known, the log is read and fitted again under each rule, unless it is long.
     sample
         The maximum number of impressions to keep whole lists of. Maximum likelihood and inverse propensity need all.
+    recommend
+        "auto" to recommend nothing if more than a tenth of the log is left out; "always" to recommend a list anyway.
     progress
         Called with each step and the completed share of it, None if that is unknown.
     options
@@ -141,6 +146,7 @@ def fit_placements(
         strata=Strata((segment,) if isinstance(segment, str) else tuple(segment), time),
         multi_click=multi_click,
         sample=sample,
+        recommend=recommend,
     )
     fitted = fit_log(log_source, settings, progress)
     return fit_under_each_rule(fitted, log_source, settings, progress) if each_rule else fitted

@@ -74,6 +74,8 @@ def test_errors_in_wide_logs_are_counted() -> None:
     counts = {name: count for name, count in found.cleaning.items() if count}
     assert counts == {
         "rows": 19,
+        "impressions": 8,
+        "counted": 5,
         "null_item": 1,
         "repeated_items": 1,
         "click_not_shown": 2,

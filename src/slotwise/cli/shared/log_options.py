@@ -159,11 +159,12 @@ class FitArguments(LogArguments):
         segment: Sequence[str] = (),
         time: str | None = None,
         each_rule: bool = False,
+        recommend: str = "auto",
     ) -> list[Fit]:
         """Call `slotwise.logs.fit_placements` with these options and the contents of the files that they name."""
         from slotwise import logs
 
-        choices: Any = {"bias": self.bias, "multi_click": self.multi_click}
+        choices: Any = {"bias": self.bias, "multi_click": self.multi_click, "recommend": recommend}
         item = source.columns.item or "item"
         return logs.fit_placements(
             source,

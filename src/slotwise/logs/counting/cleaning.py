@@ -138,6 +138,8 @@ def cleaned(
             if every_click and "first" in unique.columns and any(page.multi_click for page in totals.values()):
                 first_clicks = find_first_clicks(unique, judged, keys).to_pyarrow()
         refuse_lost(list(totals.values()), counts, unique, keys)
+        counts["impressions"] = sum(page.impressions for page in totals.values()) + counts["null_time"]
+        counts["counted"] = sum(page.counted for page in totals.values())
         counts["lost_placements"] = _lost_placements(totals, stratified)
         yield CleanLog(
             keys=keys,

@@ -8,8 +8,12 @@ from typing import Literal
 MultiClick = Literal["first", "last", "drop"]
 MULTI_CLICK: tuple[MultiClick, ...] = ("first", "last", "drop")
 
+#: sizes of the log; everything else in `RULES` is a finding
+SIZES = ("rows", "impressions", "counted")
 RULES = {
     "rows": "rows read",
+    "impressions": "impressions found",
+    "counted": "impressions counted",
     "null_impression": "rows without an impression: left out, they belong to nothing",
     "null_placement": "rows without a placement: left out, they belong to nothing",
     "null_weight": "rows that stand for no impression at all: left out",

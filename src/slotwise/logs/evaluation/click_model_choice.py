@@ -105,7 +105,7 @@ def compare_click_models(
 
 
 def choose_click_model(fits: Sequence[Fit], source: LogSource) -> ModelComparison | None:
-    """Compare click models on impressions held out; None if there are too few.
+    """Compare click models on impressions held out; None if there are too few, or too much of the log is left out.
 
     If impressions have several clicks and the log is not too long, it is read again with all of its clicks. Otherwise
     models are compared on the clicks that the fits counted, at most one an impression.
@@ -122,7 +122,7 @@ def choose_click_model(fits: Sequence[Fit], source: LogSource) -> ModelCompariso
     ModelComparison or None
         The comparison on all placements together.
     """
-    largest = sorted(fits, key=lambda fit: -fit.impressions)[:MAX_PLACEMENTS]
+    largest = sorted([fit for fit in fits if not fit.withheld], key=lambda fit: -fit.impressions)[:MAX_PLACEMENTS]
     has_several = any(fit.tally.multi_click for fit in largest)
     if has_several and sum(fit.impressions for fit in fits) <= MAX_READ_AGAIN:
         names = {fit.placement for fit in largest}

@@ -141,13 +141,15 @@ def evaluate(
 
 
 def _left_out(fit: Fit) -> list[str]:
-    """Whether clicks were left out of all these rates."""
+    """Whether impressions or clicks were left out of all these rates."""
+    warnings = [f"{fit.withheld}. Do not rely on these rates."] if fit.withheld else []
     if not fit.tally.multi_click or fit.tally.rule != "drop":
-        return []
+        return warnings
     share = percent(fit.tally.multi_click / fit.impressions)
     return [
+        *warnings,
         f"{share} of the impressions have clicks on several items and were left out, so these rates are too low. "
-        "Name the column with the order or time of the clicks, and the first click counts."
+        "Name the column with the order or time of the clicks, and the first click counts.",
     ]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, UnknownName
 from slotwise.core.types import FloatArray
 from slotwise.estimators import Estimate, estimators
@@ -21,6 +22,7 @@ from slotwise.logs.fitting.default_fit import Pooling, assembled, fit_pooled
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.placement_counts import PlacementCounts, by_placement, gathered
 from slotwise.logs.fitting.placement_pooling import Bias
+from slotwise.logs.fitting.recommendation import RECOMMEND, Recommend
 from slotwise.logs.reading.columns import Columns, Strata
 from slotwise.logs.reading.feature_file import Row
 from slotwise.logs.reading.log_source import LogSource
@@ -49,8 +51,10 @@ class FitSettings:
     strata: Strata = NO_STRATA
     multi_click: MultiClick | None = None
     sample: int | None = SAMPLE
+    recommend: Recommend = "auto"
 
     def __post_init__(self) -> None:
+        validation.one_of("recommend", self.recommend, RECOMMEND)
         if self.estimator not in ESTIMATOR_NAMES:
             raise UnknownName("estimator", self.estimator, ESTIMATOR_NAMES)
         if self.estimator == POOLED:
@@ -104,7 +108,15 @@ def fit_log(source: LogSource, settings: FitSettings, progress: Progress | None 
             ]
         tell("how likely the log is", None)
         likelihoods = _log_likelihoods(log, counted, pages, fits)
-    return [replace(fit, log_likelihood=likelihoods[fit.placement]) for fit in fits]
+    return [
+        replace(
+            fit,
+            log_likelihood=likelihoods[fit.placement],
+            recommend=settings.recommend,
+            segments={name: replace(part, recommend=settings.recommend) for name, part in fit.segments.items()},
+        )
+        for fit in fits
+    ]
 
 
 def _mostly_clicked(counted: Sequence[LogTally]) -> bool:

@@ -26,7 +26,7 @@ from slotwise.logs.counting.cleaning_rules import MultiClick
 from slotwise.logs.counting.log_tallies import LogTally
 from slotwise.logs.counting.logged_propensities import LoggedPropensities
 from slotwise.logs.fitting.click_rate import LEVEL, expected_rate
-from slotwise.logs.fitting.recommendation import FEW_SHOWINGS, Recommendation, RuleOutcome
+from slotwise.logs.fitting.recommendation import FEW_SHOWINGS, Recommend, Recommendation, RuleOutcome, why_withheld
 from slotwise.logs.fitting.time_drift import TimeDrift
 from slotwise.posterior import Posterior, best_list, fit_posterior
 
@@ -75,6 +75,8 @@ class Fit:
         The tallies of each period, with its number; a single period if the log's times were not given.
     by_rule
         The recommended list under each rule for several clicks.
+    recommend
+        "always" to recommend a list even if more than a tenth of the log is left out.
     """
 
     tally: LogTally
@@ -93,6 +95,7 @@ class Fit:
     changes: TimeDrift | None = None
     by_period: Sequence[tuple[int, LogTally]] = ()
     by_rule: Mapping[MultiClick, RuleOutcome] = field(default_factory=dict)
+    recommend: Recommend = "auto"
 
     @classmethod
     def of_rankings(
@@ -171,6 +174,11 @@ class Fit:
         return self.tally.clicked / self.impressions if self.impressions else math.nan
 
     @cached_property
+    def withheld(self) -> str:
+        """Why no list is recommended and no verdict on the model given, as a clause; empty if there is no reason."""
+        return "" if self.recommend == "always" else why_withheld(self.tally)
+
+    @cached_property
     def intervals(self) -> EstimateIntervals:
         """Those that are reported, at 95 %."""
         return self.estimate.intervals(LEVEL)
@@ -237,7 +245,12 @@ class Fit:
         return MNL(position_bias=self.shrunken.position_bias, attractiveness=self.shrunken.attractiveness)
 
     def best(self, level: float = LEVEL) -> Recommendation:
-        """The k-th most attractive item in the slot of the k-th largest bias, after shrinking, and its click rate."""
+        """The k-th most attractive item in the slot of the k-th largest bias, after shrinking, and its click rate.
+
+        Raises `InvalidInput` if the recommendation is `withheld`.
+        """
+        if self.withheld:
+            raise InvalidInput(f"nothing is recommended: {self.withheld}; recommend='always' recommends a list anyway")
         # a slot that never held anything may not exist
         alpha, bias = self.shrunken.attractiveness, self.shrunken.position_bias
         ranking = best_list(alpha, bias, slots=self.tally.showings.sum(axis=1) > 0)
@@ -275,12 +288,15 @@ class Fit:
 
     def summary(self) -> str:
         """Return the counts, the recommended list and the estimates of slots and items as text."""
-        best = self.best()
-        lines = [
-            repr(self),
-            f"recommended: {', '.join(item or '-' for item in best.items)}; click rate {best.rate.click_rate:.3g}, "
-            f"95 % interval {best.rate.low:.3g} to {best.rate.high:.3g}",
-        ]
+        lines = [repr(self)]
+        if self.withheld:
+            lines.append(f"recommended: nothing. {self.withheld}")
+        else:
+            best = self.best()
+            lines.append(
+                f"recommended: {', '.join(item or '-' for item in best.items)}; click rate {best.rate.click_rate:.3g}, "
+                f"95 % interval {best.rate.low:.3g} to {best.rate.high:.3g}"
+            )
         lines += [f"\n{text_table(self.columns(table))}" for table in TABLES]
         return "\n".join(lines)
 
@@ -305,11 +321,16 @@ class Fit:
             "converged": self.estimate.converged,
             "identifiable": self.estimate.identifiable,
             "log_likelihood": None if self.log_likelihood is None else plain(np.array([self.log_likelihood]))[0],
-            "best": {**self.best().to_dict(), "recommended": self.slots_comparable and bool(self.tally.clicks.any())},
+            "best": self._best_to_dict(),
             **({"segments": {name: part.to_dict() for name, part in self.segments.items()}} if self.segments else {}),
             **({} if self.changes is None else {"changes": self.changes.to_dict()}),
             **({"by_rule": {rule: part.to_dict() for rule, part in self.by_rule.items()}} if self.by_rule else {}),
         }
+
+    def _best_to_dict(self) -> dict[str, Any]:
+        if self.withheld:
+            return {"recommended": False, "withheld": self.withheld}
+        return {**self.best().to_dict(), "recommended": self.slots_comparable and bool(self.tally.clicks.any())}
 
 
 def fits_to_dict(fits: Iterable[Fit]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def fit_under_each_rule(
         if progress is not None:
             progress("fitting again under the other rules for several clicks", None)
         for fit in fits if rule == fits[0].tally.rule else _fitted(source, settings, rule):
-            if fit.placement in answers:
+            if fit.placement in answers and not fit.withheld:
                 answers[fit.placement][rule] = _answer(fit)
     return [replace(fit, by_rule=answers[fit.placement]) for fit in fits]
 
@@ -51,7 +51,7 @@ def _fitted(source: LogSource, settings: FitSettings, rule: MultiClick) -> list[
     # segments are not compared between rules, so they need not be fitted
     without_segments = Strata(time=settings.strata.time)
     try:
-        return fit_log(source, replace(settings, multi_click=rule, strata=without_segments))
+        return fit_log(source, replace(settings, multi_click=rule, strata=without_segments, recommend="always"))
     except InvalidInput:
         # every click is one of several, so "drop" leaves nothing to count
         return []

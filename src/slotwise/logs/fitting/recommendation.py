@@ -1,15 +1,33 @@
-"""The list that slotwise would show of a fitted placement, and what it expects of it."""
+"""The list that slotwise would show of a fitted placement, what it expects of it, and when it shows none."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from slotwise.core.types import FloatArray
+from slotwise.logs.counting.cleaning_rules import RULES
+from slotwise.logs.counting.log_tallies import LogTally
 from slotwise.logs.fitting.click_rate import Rate
+from slotwise.logs.fitting.number_format import percent
 
 #: an item that was shown less often counts as hardly known
 FEW_SHOWINGS = 100
+#: nothing is recommended from a log of which a larger share is left out
+MAX_LEFT_OUT = 0.1
+#: whether to recommend a list then: never, or all the same
+Recommend = Literal["auto", "always"]
+RECOMMEND: tuple[Recommend, ...] = ("auto", "always")
+#: findings that leave out an impression, and rows that belong to none
+_LEFT_OUT = (
+    "null_time",
+    "click_not_shown",
+    "conflicting_slots",
+    "repeated_items",
+    "multi_click_drop",
+    "multi_click_unordered",
+)
+_ROWS = ("null_impression", "null_placement")
 
 
 @dataclass(frozen=True)
@@ -36,6 +54,27 @@ class Recommendation:
     def to_dict(self) -> dict[str, Any]:
         """Return the ids from slot 1 on, and the rate; None if unknown."""
         return {"items": list(self.items), **self.rate.to_dict()}
+
+
+def why_withheld(tally: LogTally) -> str:
+    """Return why the counts are no basis for a recommendation, as a clause; empty if they are one."""
+    counts = {"rows": 0, "impressions": 0, "counted": 0, **tally.cleaning}
+    lost_rows = sum(counts.get(rule, 0) for rule in _ROWS)
+    if lost_rows > MAX_LEFT_OUT * counts["rows"]:
+        return f"{_share(lost_rows, counts['rows'])} rows have no impression or no placement, and are left out"
+    for found, counted in ((counts["impressions"], counts["counted"]), (tally.impressions, tally.counted)):
+        if found - counted > MAX_LEFT_OUT * found:
+            worst = max(_LEFT_OUT, key=lambda rule: counts.get(rule, 0))
+            main_cause = RULES[worst].partition(":")[0]
+            return (
+                f"{_share(found - counted, found)} impressions are left out. The most frequent cause: "
+                f"{counts.get(worst, 0):,} {main_cause}"
+            )
+    return ""
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{percent(part / whole)} of the"
 
 
 @dataclass(frozen=True, eq=False)

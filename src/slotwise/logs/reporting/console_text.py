@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from slotwise.logs.counting.cleaning_rules import RULES
+from slotwise.logs.counting.cleaning_rules import RULES, SIZES
 from slotwise.logs.evaluation.click_model_choice import ClickModelComparison
 from slotwise.logs.evaluation.click_model_comparison import ModelComparison
 from slotwise.logs.evaluation.off_policy import Evaluation
@@ -91,9 +91,10 @@ def _placement(fit: Fit) -> list[Block]:
     if fit.segments:
         by_segment = ("segment", "impressions", "click rate", "expected of its list", "its list begins with")
         blocks += ["\nBy segment:", TextTable(by_segment, segment_rows(fit))]
-    heads = ("item", "slot", "attractiveness", "95 % interval", "shown", "in this slot")
-    rows = [[row[1], row[0], *row[2:]] for row in report_tables.best_list(report)]
-    blocks += [f"\n{report.heading_of_list}:", TextTable(heads, rows)]
+    if not fit.withheld:
+        heads = ("item", "slot", "attractiveness", "95 % interval", "shown", "in this slot")
+        rows = [[row[1], row[0], *row[2:]] for row in report_tables.best_list(report)]
+        blocks += [f"\n{report.heading_of_list}:", TextTable(heads, rows)]
     return [*blocks, "\nLimitations of this log:", *(f"- {sentence}" for sentence in report.limits)]
 
 
@@ -170,10 +171,8 @@ def evaluation_text(evaluation: Evaluation) -> list[Block]:
         rates["by inverse propensity, self-normalised"] = weighted.self_normalised
         if weighted.doubly_robust is not None:
             rates["by both, doubly robust"] = weighted.doubly_robust
-    observed, counted = percent(evaluation.observed), percent(evaluation.counted)
-    left_out = "" if counted == observed else f" ({counted} of the counted impressions)"
     lines = [f"{method:<41}{with_interval(rate)}" for method, rate in rates.items()]
-    lines.append(f"{'in the log':<41}{observed}{left_out}")
+    lines.append(f"{'in the log':<41}{percent(evaluation.counted)}")
     warnings = [f"\nNote: {warning}" for warning in evaluation.warnings]
     return [evaluation.in_words(), "\n" + "\n".join(lines), *warnings]
 
@@ -186,7 +185,7 @@ def cleaning_text(counts: Mapping[str, int]) -> list[Block]:
     counts
         How often each rule of `slotwise.logs.RULES` was applied.
     """
-    lines = [f"  {count:>12,}  {RULES[rule]}" for rule, count in counts.items() if count and rule != "rows"]
+    lines = [f"  {count:>12,}  {RULES[rule]}" for rule, count in counts.items() if count and rule not in SIZES]
     return ["\nIn the log:\n" + "\n".join(lines)] if lines else []
 
 

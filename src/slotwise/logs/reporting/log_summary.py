@@ -13,11 +13,13 @@ from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.number_format import and_more, count_of, percent, with_interval
 from slotwise.logs.reporting.multi_click_report import multi_click_sentences
 from slotwise.logs.reporting.placement_report import (
+    REMEDY,
     TOLD,
     VAGUE,
     PlacementReport,
     held_back_in_words,
     missing_data_sentences,
+    observed_in_words,
 )
 from slotwise.logs.reporting.segment_report import strata_of_all
 from slotwise.logs.reporting.underplaced_items import find_underplaced
@@ -47,17 +49,15 @@ class LogSummary:
     @cached_property
     def comparable(self) -> list[PlacementReport]:
         """Those whose slots can be compared, so that a list can be recommended."""
-        return [report for report in self.placements if report.slots_comparable]
+        return [report for report in self.placements if report.slots_comparable and not report.fit.withheld]
 
     def in_words(self) -> list[str]:
         """Return the main findings, in the order of a page owner's questions."""
         fits = self.fits
         impressions = sum(fit.impressions for fit in fits)
-        clicked = sum(fit.click_rate_of_log * fit.impressions for fit in fits)
         shared = fits[0].shared_slots or "Each placement was fitted on its own."
         return [
-            f"{count_of(impressions, 'impression')} of {len(fits):,} placements; {percent(clicked / impressions)} had "
-            f"a click. {shared}",
+            f"{count_of(impressions, 'impression')} of {len(fits):,} placements; {observed_in_words(fits)}. {shared}",
             *multi_click_sentences(fits),
             *missing_data_sentences(fits),
             _places_in_words(fits),
@@ -79,12 +79,21 @@ class LogSummary:
         return held_back_in_words([(name, item) for _, name, item in underplaced])
 
     def _lists_in_words(self) -> str:
-        apart = len(self.placements) - len(self.comparable)
+        reasons = [report.fit.withheld for report in self.placements if report.fit.withheld]
+        if len(reasons) == len(self.placements):
+            return f"What to show? Nothing is recommended: {reasons[0]}. {REMEDY}."
+        none = (
+            f" {len(reasons):,} of {len(self.placements):,} placements have none, such as one of which {reasons[0]}."
+            if reasons
+            else ""
+        )
+        apart = len(self.placements) - len(self.comparable) - len(reasons)
         if not apart:
-            return "What to show? The lists below."
+            return f"What to show? The lists below.{none}"
         return (
-            f"What to show? The lists below. In {apart:,} of {len(self.placements):,} placements they are a guess and "
-            f"no recommendation (“{GUESS}”): slots cannot be compared there, as hardly any item was in several of them."
+            f"What to show? The lists below.{none} In {apart:,} of {len(self.placements):,} placements they are a "
+            f"guess and no recommendation (“{GUESS}”): slots cannot be compared there, as hardly any item was in "
+            "several of them."
         )
 
     def _gain_in_words(self) -> list[str]:
@@ -139,11 +148,14 @@ def _knows(fit: Fit, slot: int) -> bool:
 def row_of(report: PlacementReport) -> tuple[str, str, str, str]:
     """Return placement, impressions, click rate, and the expected click rate of its best list."""
     fit = report.fit
-    rate = percent(fit.click_rate_of_log)
-    return str(fit.placement), f"{fit.impressions:,}", rate, with_interval(report.best.rate)
+    rate = percent(fit.click_rate)
+    expected = "" if fit.withheld else with_interval(report.best.rate)
+    return str(fit.placement), f"{fit.impressions:,}", rate, expected
 
 
 def begins_with(report: PlacementReport) -> list[str]:
     """How a placement's list begins, place by place."""
+    if report.fit.withheld:
+        return ["none"]
     places = [f"{slot}. {item}" for slot, item in enumerate(report.best.items, start=1) if item is not None]
     return ([] if report.slots_comparable else [GUESS]) + places[:BEGINS]

@@ -13,7 +13,7 @@ from slotwise.logs.evaluation.log_goodness_of_fit import LogGoodnessOfFit, goodn
 from slotwise.logs.fitting.click_rate import LEVEL
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.number_format import against_observed, and_more, count_of, percent
-from slotwise.logs.fitting.recommendation import Recommendation
+from slotwise.logs.fitting.recommendation import MAX_LEFT_OUT, Recommendation
 from slotwise.logs.reporting.limitations import ALL_COMPARABLE, limitations
 from slotwise.logs.reporting.multi_click_report import multi_click_sentences
 from slotwise.logs.reporting.segment_report import segments_in_words
@@ -24,8 +24,10 @@ NAMED, LISTED, TOLD = 3, 10, 5
 #: a slot whose interval spans more than this factor is not mentioned
 VAGUE = 5.0
 ALIKE = 0.95
-#: a warning comes first if a smaller share of the impressions could be counted
+#: a warning comes first if a smaller share of the impressions with a click could be counted
 MOSTLY = 0.8
+#: what to do if nothing is recommended
+REMEDY = "Correct the log or the names of its columns; --recommend always recommends a list anyway"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +39,9 @@ class PlacementReport:
 
     @cached_property
     def goodness(self) -> LogGoodnessOfFit | None:
-        """Observed clicks against fitted ones; None where a fit of the log's end is not meant to fit all of it."""
+        """Observed clicks against fitted ones; None if that is withheld, or if only the log's end is fitted."""
         has_faded = self.fit.changes is not None and self.fit.changes.half_life is not None
-        return None if has_faded else goodness(self.fit)
+        return None if has_faded or self.fit.withheld else goodness(self.fit)
 
     @cached_property
     def held_out(self) -> HoldoutComparison | None:
@@ -59,6 +61,8 @@ class PlacementReport:
     @property
     def heading_of_list(self) -> str:
         """The heading of the recommended list; a guess if slots cannot be compared."""
+        if self.fit.withheld:
+            return "No recommended list"
         return "Recommended list" if self.slots_comparable else "Best guess"
 
     @cached_property
@@ -71,16 +75,22 @@ class PlacementReport:
         fit = self.fit
         words = [
             f"{count_of(fit.impressions, 'impression')} of {count_of(fit.slots, 'slot')} and "
-            f"{count_of(len(fit.item_ids), 'item')}; {percent(fit.click_rate_of_log)} had a click{_of_those_kept(fit)}."
+            f"{count_of(len(fit.item_ids), 'item')}; {observed_in_words([fit])}."
         ]
         words += multi_click_sentences([fit])
         words += missing_data_sentences([fit])
-        words += [_places_in_words(fit), _held_back_in_words(self), _list_in_words(self), _gain_in_words(self)]
+        words.append(_places_in_words(fit))
+        if fit.withheld:
+            words.append(f"What to show? Nothing is recommended: {fit.withheld}. {REMEDY}.")
+        else:
+            words += [_held_back_in_words(self), _list_in_words(self), _gain_in_words(self)]
         words += segments_in_words(fit)
         if fit.changes is not None:
             words.append(fit.changes.in_words())
         if self.goodness is not None:
             words.append(f"Does the model fit? {self.goodness.in_words()}")
+        elif fit.withheld:
+            words.append("Does the model fit? Undecided: too much of the log is left out.")
         if not fit.estimate.uncertainty.at_rest:
             words.append("The estimate did not converge: see the limitations below.")
         elif self.limits != [ALL_COMPARABLE]:
@@ -88,11 +98,13 @@ class PlacementReport:
         return words
 
 
-def _of_those_kept(fit: Fit) -> str:
-    """The click rate of the counted impressions, if it differs from that of the log."""
-    if percent(fit.click_rate) == percent(fit.click_rate_of_log):
-        return ""
-    return f" in the log ({percent(fit.click_rate)} of the {fit.tally.counted:,} that were counted)"
+def observed_in_words(fits: Sequence[Fit]) -> str:
+    """Return the click rate of the counted impressions, of one placement or of all together, as a clause."""
+    impressions, counted, no_click = (
+        sum(getattr(fit.tally, name) for fit in fits) for name in ("impressions", "counted", "no_click")
+    )
+    rate = percent(1.0 - no_click / counted) if counted else "unknown"
+    return f"{rate} had a click" if counted == impressions else f"{rate} of the {counted:,} counted ones had a click"
 
 
 def missing_data_sentences(fits: Sequence[Fit]) -> list[str]:
@@ -103,7 +115,7 @@ def missing_data_sentences(fits: Sequence[Fit]) -> list[str]:
     )
     with_click = counted - no_click
     clicked = sum(fit.tally.clicked for fit in fits)
-    if counted < MOSTLY * impressions:
+    if counted < (1.0 - MAX_LEFT_OUT) * impressions and not all(fit.withheld for fit in fits):
         words.append(
             f"Only {percent(counted / impressions)} of the impressions could be counted. Check why the others were "
             "left out before you trust the results."

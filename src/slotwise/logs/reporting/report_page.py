@@ -18,6 +18,7 @@ from slotwise.logs.reporting import (
     click_model_report,
     fit_figures,
     log_summary,
+    placement_report,
     report_tables,
     segment_report,
     strata_figures,
@@ -109,6 +110,7 @@ def write_report(
         versions=", ".join(f"{name} {version(name)}" for name in PACKAGES),
         tables=report_tables,
         segments=segment_report,
+        reports=placement_report,
         wording=number_format,
     )
     return folder / "report.html"

@@ -83,12 +83,16 @@ def segments_in_words(fit: Fit) -> list[str]:
         for each in preferences[:NAMED]
     ]
     others_named = f"; and {len(preferences) - NAMED} more" if len(preferences) > NAMED else ""
-    best = fit.best().items
-    others = sum(each.best().items != best for each in fit.segments.values())
+    compared = [] if fit.withheld else [each for each in fit.segments.values() if not each.withheld]
+    others = sum(each.best().items != fit.best().items for each in compared)
+    lists = (
+        f" Of the {len(compared)} segments, {others} would be shown another list than all visitors together."
+        if compared
+        else ""
+    )
     return [
         f"Do segments differ? Yes: {typical}. After the overall click rate of a segment, {'; '.join(examples)}"
-        f"{others_named}. "
-        f"Of the {len(fit.segments)} segments, {others} would be shown another list than all visitors together."
+        f"{others_named}.{lists}"
     ]
 
 
@@ -121,8 +125,11 @@ def segment_rows(fit: Fit) -> list[tuple[str, str, str, str, list[str]]]:
     """Return segment, impressions, click rate, and its best list with expected click rate; the largest first."""
     rows = []
     for name, segment in sorted(fit.segments.items(), key=lambda pair: -pair[1].impressions):
+        counts = name, f"{segment.impressions:,}", percent(segment.click_rate)
+        if fit.withheld or segment.withheld:
+            rows.append((*counts, "", ["none"]))
+            continue
         best = segment.best()
         begins = [f"{slot}. {item}" for slot, item in enumerate(best.items[:LISTED], start=1) if item is not None]
-        rate = percent(segment.click_rate_of_log)
-        rows.append((name, f"{segment.impressions:,}", rate, with_interval(best.rate), begins))
+        rows.append((*counts, with_interval(best.rate), begins))
     return rows
