@@ -133,6 +133,50 @@ def test_a_missing_writable_folder_is_reported_once_and_does_no_harm(copy: Path)
     assert done.stderr.count("there is no folder to keep compiled kernels in") == 1
 
 
+def _prepare(base: Path, mode: int, owner: int | None = None) -> Path:
+    """Make `base` and the folder of kernels in it, the latter with this mode and owner."""
+    folder = base / f"kernels-{kernel_cache.kernel_hash()}"
+    folder.mkdir(parents=True)
+    folder.chmod(mode)
+    if owner is not None:
+        os.chown(folder, owner, -1)
+    return folder
+
+
+@pytest.mark.parametrize(("mode", "is_taken"), [(0o700, True), (0o755, True), (0o770, False), (0o1777, False)])
+def test_kernels_are_loaded_only_from_a_folder_that_no_other_user_can_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, is_taken: bool
+) -> None:
+    folder = _prepare(tmp_path / "cache", mode)
+    monkeypatch.setattr(kernel_cache, "candidate_folders", lambda: [folder.parent])
+    assert kernel_cache.cache_folder.__wrapped__() == (str(folder) if is_taken else None)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
+def test_kernels_in_the_folder_of_another_user_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = _prepare(tmp_path / "cache", 0o755, owner=65534)
+    monkeypatch.setattr(kernel_cache, "candidate_folders", lambda: [folder.parent])
+    assert kernel_cache.cache_folder.__wrapped__() is None
+
+
+def test_a_link_to_a_folder_of_kernels_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = _prepare(tmp_path / "elsewhere", 0o700)
+    (tmp_path / "cache").mkdir(mode=0o700)
+    (tmp_path / "cache" / folder.name).symlink_to(folder)
+    monkeypatch.setattr(kernel_cache, "candidate_folders", lambda: [tmp_path / "cache"])
+    assert kernel_cache.cache_folder.__wrapped__() is None
+
+
+@pytest.mark.parametrize(("mode", "is_taken"), [(0o1777, True), (0o777, False)])
+def test_a_shared_parent_of_the_kernels_must_be_sticky(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, is_taken: bool
+) -> None:
+    folder = _prepare(tmp_path / "cache", 0o700)
+    folder.parent.chmod(mode)
+    monkeypatch.setattr(kernel_cache, "candidate_folders", lambda: [folder.parent])
+    assert kernel_cache.cache_folder.__wrapped__() == (str(folder) if is_taken else None)
+
+
 def test_a_full_disk_costs_the_kernels_and_nothing_else(copy: Path) -> None:
     full = """
 from slotwise.jit.cache_files import KeptKernels

@@ -13,6 +13,7 @@ import logging
 import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
 import time
@@ -209,15 +210,19 @@ def _file(package: Path, module: str) -> Path:
 
 @cache
 def cache_folder() -> str | None:
-    """The folder of this version's kernels, or None where no folder can be written."""
+    """The folder of this version's kernels, or None if no folder can be written that is safe to load code from."""
     if config.DISABLE_JIT:
         return None
     for base in candidate_folders():
         folder = base / f"kernels-{kernel_hash()}"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            base.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
             tempfile.TemporaryFile(dir=folder).close()
         except OSError:
+            continue
+        # in a sticky folder, such as the temporary one, nobody can replace a folder of another user
+        if not (_is_safe(base, allowed=stat.S_ISVTX) and _is_safe(folder)):
             continue
         os.utime(folder)
         _drop_unused(base)
@@ -225,9 +230,19 @@ def cache_folder() -> str | None:
     tried = ", ".join(str(base) for base in candidate_folders())
     log.warning(
         f"there is no folder to keep compiled kernels in, so that every start compiles again: set NUMBA_CACHE_DIR to "
-        f"one that can be written, unlike {tried}"
+        f"one that this user can write and no other user can, unlike {tried}"
     )
     return None
+
+
+def _is_safe(folder: Path, allowed: int = 0) -> bool:
+    """Whether `folder` belongs to this user or the administrator, and no other user can write to it.
+
+    A kernel is unpickled, and unpickling runs code. Writing is harmless if the folder has a bit of `allowed`.
+    """
+    status = folder.lstat()
+    is_writable = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & allowed
+    return stat.S_ISDIR(status.st_mode) and status.st_uid in (0, os.geteuid()) and not is_writable
 
 
 def candidate_folders() -> list[Path]:
