@@ -19,7 +19,15 @@ import uvicorn
 from starlette.responses import Response
 from uvicorn.server import ServerState
 
-from slotwise.service.http.connection_limits import MAX_EVENTS, MAX_PIPELINED, OTHER_FILES, Connection, Limits
+from slotwise.service.http.connection_limits import (
+    MAX_EVENTS,
+    MAX_PIPELINED,
+    OTHER_FILES,
+    TURN_SHARE,
+    Connection,
+    Limits,
+    ReadingTurns,
+)
 from tests.service.process import free_port, running
 from tests.service.serving import THREE, Client, serving
 from tests.waiting import FOR_EVER, wait_for
@@ -141,7 +149,7 @@ async def answer_after_the_body(scope: Any, receive: Any, send: Any) -> None:
 def test_others_have_their_turn_after_a_few_chunks(pieces: int, reads: bool) -> None:
     async def read() -> None:
         config = uvicorn.Config(answer_after_the_body, log_config=None)
-        connection, transport = Connection(Limits(), config, ServerState(), {}), Transport()
+        connection, transport = Connection(Limits(), ReadingTurns(), config, ServerState(), {}), Transport()
         connection.connection_made(transport)
         connection.data_received(CHUNKED)
         await asyncio.sleep(0.0)
@@ -155,11 +163,36 @@ def test_others_have_their_turn_after_a_few_chunks(pieces: int, reads: bool) -> 
     asyncio.run(read())
 
 
+def test_a_request_in_many_small_reads_waits_for_its_turns_too() -> None:
+    async def read() -> None:
+        config = uvicorn.Config(answer_after_the_body, log_config=None)
+        connection, transport = Connection(Limits(), ReadingTurns(), config, ServerState(), {}), Transport()
+        connection.connection_made(transport)
+        connection.data_received(CHUNKED)
+        for _ in range(MAX_EVENTS):
+            connection.data_received(b"1\r\n \r\n")
+        paused = [not transport.reads]
+        connection.data_received(b"1\r\n \r\n")
+        assert [*paused, not transport.reads] == [False, True]
+        connection.data_received(b"0\r\n\r\n")
+        await asyncio.gather(*connection.tasks)
+
+    asyncio.run(read())
+
+
+def test_reads_in_turns_take_a_share_of_the_time_however_many_connections_there_are() -> None:
+    turns = ReadingTurns()
+    resumed = [turns.next_after(now=10.0, seconds=0.002) for _ in range(400)]
+    # 400 reads of 2 ms are spread over 0.8 s / TURN_SHARE, one after the other
+    assert resumed == pytest.approx([10.0 + 0.002 / TURN_SHARE * (number + 1) for number in range(400)])
+    assert turns.next_after(now=1_000.0, seconds=0.002) == pytest.approx(1_000.0 + 0.002 / TURN_SHARE)
+
+
 @pytest.mark.parametrize(("requests", "is_closed"), [(MAX_PIPELINED + 1, False), (MAX_PIPELINED + 2, True)])
 def test_pipelined_requests_are_limited(requests: int, is_closed: bool) -> None:
     async def read() -> None:
         config = uvicorn.Config(answer_after_the_body, log_config=None)
-        connection, transport = Connection(Limits(), config, ServerState(), {}), Transport()
+        connection, transport = Connection(Limits(), ReadingTurns(), config, ServerState(), {}), Transport()
         connection.connection_made(transport)
         connection.data_received(b"GET / HTTP/1.1\r\n\r\n" * requests)
         assert transport.is_aborted == is_closed
@@ -219,6 +252,53 @@ def test_a_long_head_is_refused(patient: Client, before: bytes, length: int) -> 
     with connected(patient) as connection:
         connection.sendall(before + b"X-Long: " + b"x" * length)
         assert status(rest(connection)) == 400
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: %s\r\n\r\n",
+        b"GET /healthz?%s HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    ],
+)
+@pytest.mark.parametrize(("length", "expected"), [(16_000, 200), (16_400, 400)])
+def test_the_limit_of_the_head_is_exact_if_the_head_is_whole(head: bytes, length: int, expected: int) -> None:
+    """It may arrive in one read or in several."""
+    answers: list[bytes] = []
+
+    class Answers(Transport):
+        def write(self, data: Any) -> None:
+            answers.append(data)
+
+        def close(self) -> None:
+            pass
+
+    async def read(size: int) -> None:
+        config = uvicorn.Config(Response(), log_config=None)
+        connection, sent = Connection(Limits(), ReadingTurns(), config, ServerState(), {}), head % (b"x" * length)
+        connection.connection_made(Answers())
+        for start in range(0, len(sent), size):
+            connection.data_received(sent[start : start + size])
+            if answers:
+                break
+        await asyncio.gather(*connection.tasks)
+
+    for size in (60_000, 10_000, 1_000):
+        answers.clear()
+        asyncio.run(read(size))
+        assert status(answers[0]) == expected
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n"],
+)
+def test_a_request_with_two_lengths_is_refused_and_nothing_after_it_is_answered(client: Client, headers: bytes) -> None:
+    with connected(client) as connection:
+        connection.sendall(HEAD + headers + b"\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        answer = rest(connection)
+    assert status(answer) == 400
+    assert answer.count(b"HTTP/1.1 ") == 1
 
 
 @pytest.mark.parametrize("after", [b"", b"G", b"\r\n", HEAD + b"Content-Length: 9\r\n\r\n"])

@@ -22,11 +22,14 @@ from slotwise.service.http.error_responses import problem
 
 #: seconds between two checks of the limits
 CHECK_SECONDS: Final = 0.5
-#: maximum number of heads, body pieces and request ends in one read, about 1 µs each regardless of their size; after
-#: more of them, other connections have their turn first
+#: heads, body pieces and request ends cost about 1 µs each regardless of their size: a connection that sends more of
+#: them in one read, or more small pieces in one request, waits for its turn to be read again
 MAX_EVENTS: Final = 64
+#: the bytes of one read; and those of a small piece, and of one read of a connection that waits for its turns
 READ_BYTES: Final = 16 * 1024
-PAUSE_SECONDS: Final = 0.05
+SMALL_BYTES: Final = 1024
+#: the share of the time in which all of these connections together are read
+TURN_SHARE: Final = 0.1
 #: requests that wait for the answer to one before: uvicorn would keep any number of them in memory
 MAX_PIPELINED: Final = 500
 #: the rest of a body whose request is answered already is read and discarded: its sender would not see the answer
@@ -52,21 +55,39 @@ class Limits:
     send_seconds: float = 30.0
 
 
+class ReadingTurns:
+    """When to read again from connections that send many small pieces, so that all of them together take little time.
+
+    Each read takes its time divided by `TURN_SHARE` out of a schedule that all connections of the process share.
+    """
+
+    def __init__(self) -> None:
+        self._free_at = 0.0
+
+    def next_after(self, now: float, seconds: float) -> float:
+        """Return when to read again from a connection whose last read took some seconds."""
+        self._free_at = max(now, self._free_at) + seconds / TURN_SHARE
+        return self._free_at
+
+
 class Connection(HttpToolsProtocol):
     """One connection, which closes itself once it takes longer than the limits allow."""
 
     def __init__(
         self,
         limits: Limits,
+        turns: ReadingTurns,
         config: Config,
         server_state: ServerState,
         app_state: dict[str, Any],
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
-        self._limits = limits
+        self._limits, self._turns = limits, turns
         #: heads, pieces of bodies and ends of requests in the last read, and the bytes of the reads since without any
         self._events = self._unparsed = 0
+        #: small pieces of the body, and bytes of the head, of the current request
+        self._pieces = self._head_bytes = 0
         #: bytes of a body that came after the answer
         self._discarded = 0
         self._reads_head, self._reads_body = True, False
@@ -95,21 +116,25 @@ class Connection(HttpToolsProtocol):
         return True
 
     def data_received(self, data: bytes) -> None:
-        self._events = 0
+        self._events, started = 0, self.loop.time()
         super().data_received(data)
         self._unparsed = 0 if self._events else self._unparsed + len(data)
         if self.transport.is_closing():
             return
         if self._unparsed > self._limits.header_bytes:
-            self.send_400_response(f"the head of the request must be at most {self._limits.header_bytes} bytes")
+            self.send_400_response("")
         elif len(self.pipeline) > MAX_PIPELINED:
             self.transport.abort()
-        elif self._events > MAX_EVENTS:
+        elif self._events > MAX_EVENTS or self._pieces > MAX_EVENTS:
             self.transport.pause_reading()
-            self.loop.call_later(PAUSE_SECONDS, self._read_on)
+            self.transport.max_size = SMALL_BYTES  # type: ignore[attr-defined]
+            now = self.loop.time()
+            self.loop.call_at(self._turns.next_after(now, now - started), self._read_on)
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(400, msg)
+        limit = self._limits.header_bytes
+        is_long = max(self._unparsed, self._head_bytes) > limit
+        self._refuse(400, f"the head of the request must be at most {limit} bytes" if is_long else msg)
 
     def _refuse(self, status: int, detail: str, headers: Mapping[str, str] = NO_HEADERS) -> None:
         """Answer without a request, and close the connection."""
@@ -124,7 +149,21 @@ class Connection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         self._reads_head = True
+        self._pieces = self._head_bytes = 0
         super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        self._count_head(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._count_head(len(name) + len(value))
+        super().on_header(name, value)
+
+    def _count_head(self, size: int) -> None:
+        self._head_bytes += size
+        if self._head_bytes > self._limits.header_bytes:
+            raise ValueError("the parser stops at an error, and the request is refused")
 
     def on_headers_complete(self) -> None:
         self._events += 1
@@ -133,6 +172,7 @@ class Connection(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._events += 1
+        self._pieces += len(body) < SMALL_BYTES
         if self.cycle.response_complete:
             self._discarded += len(body)
             if self._discarded > MAX_DISCARDED:

@@ -15,7 +15,7 @@ import uvicorn
 from slotwise.core.errors import InvalidInput, SlotwiseError
 from slotwise.jit.background_compile import compiling
 from slotwise.service import logging_setup
-from slotwise.service.http.connection_limits import Connection, Limits, affordable
+from slotwise.service.http.connection_limits import Connection, Limits, ReadingTurns, affordable
 from slotwise.service.http.startup_banner import greeting
 from slotwise.service.learning.learner_factory import try_out
 from slotwise.service.schemas.definition import PlacementDefinition
@@ -85,7 +85,7 @@ def options(settings: Settings) -> dict[str, Any]:
         affordable(settings.connections), settings.header_bytes, settings.header_seconds, settings.send_seconds
     )
     return {
-        "http": partial(Connection, limits),
+        "http": partial(Connection, limits, ReadingTurns()),
         "ws": "none",
         "timeout_keep_alive": settings.keep_alive_seconds,
         "timeout_graceful_shutdown": settings.drain_seconds,
