@@ -108,6 +108,23 @@ def test_changes_of_the_definition_are_in_it(client: Client) -> None:
     assert _history(client, until="2027-01-16")["changes"] == []
 
 
+@pytest.mark.parametrize("by", ["hour", "day"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"until": "9999-12-31T23:59:59Z"},
+        {"since": "0001-01-01T00:00:00+00:01"},
+        {"since": "0001-01-01", "until": "9999-12-31T23:59:59-23:59"},
+    ],
+)
+@pytest.mark.parametrize("path", ["history", "timeline"])
+def test_the_ends_of_the_calendar_are_times_too(client: Client, path: str, asked: dict[str, str], by: str) -> None:
+    client.define()
+    answer = client.get(f"/v1/placements/home/{path}", params={**asked, "by": by})
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
 @pytest.mark.parametrize(
     "asked",
     [
