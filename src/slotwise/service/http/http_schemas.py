@@ -50,6 +50,13 @@ def _listed(clicked: object) -> object:
     return [clicked] if isinstance(clicked, str) else clicked
 
 
+def _false(shown: object) -> object:
+    # 0 and 0.0 equal False, and would pass
+    if shown is not False:
+        raise PydanticCustomError("shown", "must be false, got {value}", {"value": repr(shown)})
+    return shown
+
+
 class ReportedOutcome(BaseModel):
     """Either `clicked`, an item or null, or `shown`, which is false."""
 
@@ -73,7 +80,7 @@ class ReportedOutcome(BaseModel):
         None
     )
     """The clicked item, or several in the order of the clicks; the first one counts. null: nothing was clicked."""
-    shown: Literal[False] = False
+    shown: Annotated[Literal[False], BeforeValidator(_false)] = False
     """false: the visitor did not see the list."""
     value: Annotated[float, Field(ge=0, le=MAX_VALUE, allow_inf_nan=False)] | None = None
     """Value of the click."""
