@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 
-from slotwise.service.http.endpoint import BodyLimit, Operation, read_body
+from slotwise.service.http.endpoint import BodyLimit, Operation, read_body, refuse_repeated_keys
 from slotwise.service.http.error_responses import Refusal
 from slotwise.service.http.openapi import document
 
@@ -39,6 +39,20 @@ SERVE = Operation(
     "POST", "/tables/{table}", serve, answers={201: "Brought."}, refuses=(401, 422), body_limit=BodyLimit(100)
 )
 CLEAR = Operation("GET", "/tables/{table}", clear, answers={200: "Gone."}, refuses=())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'{"drink": "tea", "cups": 1, "cups": 2}', b'[{"drink": "tea", "drink": "tea"}]', b'{"a": {"b": 1, "b": 1}}'],
+)
+def test_a_key_that_occurs_twice_is_refused_by_name(body: bytes) -> None:
+    with pytest.raises(Refusal, match=r"has the key '(cups|drink|b)' twice in one object"):
+        ask(SERVE, body)
+
+
+@pytest.mark.parametrize("body", [b'{"drink": "tea"', b"[" * 100_000, b"\xff", b'{"cups": 1' + b"0" * 9_000 + b"}"])
+def test_other_faults_of_a_body_are_left_to_its_validation(body: bytes) -> None:
+    refuse_repeated_keys(body)
 
 
 def ask(operation: Operation, *parts: bytes) -> tuple[int, Any]:

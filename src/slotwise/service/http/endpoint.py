@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +24,7 @@ from slotwise.service.http.error_responses import Refusal
 
 JSON: Final = "application/json"
 _IS_JSON: Final = (b"content-type", JSON.encode())
+_NO_SNIFFING: Final = (b"x-content-type-options", b"nosniff")
 
 
 class InQuery:
@@ -137,10 +140,11 @@ class Operation:
         if self.body is not None:
             content = await read_body(scope, receive, self._body_limit)
             if content not in self._nothing:
+                refuse_repeated_keys(content)
                 arguments = {**arguments, self._body_name: self.body.validate_json(content)}
         status, answer, *headers = await self._handler(**arguments)
         content = answer if isinstance(answer, Written) else self.answer.dump_json(answer)
-        fields = [(b"content-length", b"%d" % len(content)), _IS_JSON]
+        fields = [(b"content-length", b"%d" % len(content)), _IS_JSON, _NO_SNIFFING]
         if headers:
             fields += [(name.lower().encode(), value.encode()) for name, value in headers[0].items()]
         await send({"type": "http.response.start", "status": status, "headers": fields})
@@ -185,6 +189,21 @@ def _types(handler: Callable[..., Any]) -> tuple[dict[str, Any], dict[str, TypeA
 
 def _marks(kind: object) -> tuple[Any, ...]:
     return getattr(kind, "__metadata__", ())
+
+
+def refuse_repeated_keys(content: bytes) -> None:
+    """Refuse a JSON text with an object that has a key twice: readers differ in which of the values they take."""
+    # other faults are found when the text is validated
+    with contextlib.suppress(ValueError, RecursionError):
+        json.loads(content, object_pairs_hook=_unique)
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise Refusal(422, f"the body has the key {validation.short(key)} twice in one object")
+    return members
 
 
 async def read_body(scope: Scope, receive: Receive, limit: BodyLimit) -> bytes:

@@ -22,6 +22,8 @@ from slotwise.service.schemas.report_schemas import FieldProblem
 from slotwise.service.schemas.validation_errors import faults
 
 MEDIA_TYPE: Final = "application/problem+json"
+#: no response may be taken for another type than its own
+NO_SNIFFING: Final = {"X-Content-Type-Options": "nosniff"}
 #: descriptions of error statuses in the OpenAPI document
 MEANINGS: Final = {
     400: "The body is incomplete.",
@@ -64,7 +66,7 @@ def problem(
     }
     if errors is not None:
         content["errors"] = errors
-    return Response(DOCUMENT.dump_json(content), status, headers, MEDIA_TYPE)
+    return Response(DOCUMENT.dump_json(content), status, {**(headers or {}), **NO_SNIFFING}, MEDIA_TYPE)
 
 
 async def _refused(_: Request, refusal: Exception) -> Response:
