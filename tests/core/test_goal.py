@@ -10,8 +10,7 @@ import pytest
 
 from slotwise import EMPTY, Goal
 from slotwise.core.errors import InvalidInput, InvalidRanking
-from slotwise.optimize.goal_value import allowed_lists
-from tests.optimize.problems import random_goal
+from tests.optimize.problems import allowed_lists, random_goal
 
 
 @pytest.mark.parametrize(

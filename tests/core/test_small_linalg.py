@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from slotwise.core.small_linalg import factorise, inverse_root, invert, solve
+from slotwise.core.small_linalg import factorise, inverse_root, solve
 from slotwise.core.types import FloatArray
 
 
@@ -41,9 +41,3 @@ def test_a_root_of_the_inverse(matrix: FloatArray) -> None:
     inverse_root(lower, 3.0, root)
     assert root @ root.T == pytest.approx(9.0 * np.linalg.inv(matrix))
     assert np.array_equal(root, np.triu(root))
-
-
-def test_the_inverse(matrix: FloatArray) -> None:
-    inverse = matrix.copy()
-    invert(inverse)
-    assert inverse == pytest.approx(np.linalg.inv(matrix))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 
 from slotwise import EMPTY, MNL, Goal
+from slotwise.click_models.base import allowed, reward
 from slotwise.core.errors import InvalidInput
-from slotwise.core.types import FloatArray
-from slotwise.optimize.goal_value import allowed_lists
+from slotwise.core.types import FloatArray, Ranking
+from slotwise.optimize.compiled_constraints import rules_of
+from slotwise.optimize.goal_value import Valued, valued
 
 
 def random_goal(rng: np.random.Generator, slots: int, items: int) -> Goal:
@@ -60,3 +63,18 @@ def best_value(weight: FloatArray, goal: Goal, holding: Any = None) -> float:
     return max(
         value_of(weight, goal, ranking) for ranking in lists if holding is None or sorted(ranking) == sorted(holding)
     )
+
+
+def best_list_by_brute_force(users: MNL, goal: Goal) -> Ranking:
+    """An allowed list of the largest expected value, by trying every list."""
+    judged = valued(users, goal)
+    return max(allowed_lists(goal, users.slots, users.items), key=lambda ranking: reward(judged, ranking))
+
+
+def allowed_lists(goal: Goal, slots: int, items: int) -> list[Ranking]:
+    """Every list that `goal` allows."""
+    rules = rules_of(goal, slots, items)
+    one_each = Valued(position_bias=np.ones(slots), attractiveness=np.ones(items), rules=rules)
+    entries = [*range(items), *[EMPTY] * (slots if goal.may_be_empty else 0)]
+    every = sorted(set(itertools.permutations(entries, slots)))
+    return [np.array(ranking) for ranking in every if allowed(one_each, np.array(ranking))]

@@ -11,8 +11,9 @@ from slotwise.click_models import MNL
 from slotwise.core.types import EMPTY
 from slotwise.optimize import Goal
 from slotwise.optimize.dynamic_constraints import impose, per_decision_lists, per_decision_pairs, pins
-from slotwise.optimize.goal_value import best_list_by_brute_force, expected_value
+from slotwise.optimize.goal_value import expected_value
 from slotwise.optimize.list_solver import arrange, arrange_pairs, entry
+from tests.optimize.problems import best_list_by_brute_force
 
 SLOTS, ITEMS = 3, 5
 NOTHING = np.zeros(0, np.int64)

@@ -11,10 +11,9 @@ from slotwise import EMPTY, Goal
 from slotwise.optimize.assignment import assigned
 from slotwise.optimize.fractional_assignment import for_goal_pairs
 from slotwise.optimize.fractional_program import for_goal_lists
-from slotwise.optimize.goal_value import allowed_lists
 from slotwise.optimize.list_solver import arrange, arrange_pairs, rearrange
 from slotwise.optimize.sort_solver import sorted_lists
-from tests.optimize.problems import best_value, random_numbers, random_problem, value_of
+from tests.optimize.problems import allowed_lists, best_value, random_numbers, random_problem, value_of
 from tests.statistical_assertions import assert_frequencies
 
 

@@ -8,9 +8,9 @@ import pytest
 from slotwise import EMPTY, MNL, NO_CLICK, Goal
 from slotwise.click_models import best_ranking, click_probabilities, draw, reward
 from slotwise.core.errors import InvalidInput, InvalidRanking
-from slotwise.optimize import best_list, best_list_by_brute_force, expected_value
+from slotwise.optimize import best_list, expected_value
 from slotwise.optimize.goal_value import valued
-from tests.optimize.problems import random_problem, value_of
+from tests.optimize.problems import best_list_by_brute_force, random_problem, value_of
 from tests.statistical_assertions import assert_frequencies
 
 

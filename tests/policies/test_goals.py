@@ -13,8 +13,9 @@ from slotwise import available_policies as registered
 from slotwise.click_models import draw
 from slotwise.core.errors import InvalidInput
 from slotwise.optimize import best_list, expected_value
-from slotwise.optimize.goal_value import allowed_lists, valued
+from slotwise.optimize.goal_value import valued
 from slotwise.policies import PolicySpec, choose, learn
+from tests.optimize.problems import allowed_lists
 from tests.plain_python import uncompiled
 from tests.registered_components import default_first, policies, variants
 

@@ -11,7 +11,7 @@ from slotwise.core.errors import InvalidInput
 from slotwise.core.types import FloatArray
 from slotwise.jit import interpreted
 from slotwise.policies import choose, learn
-from slotwise.policies.indices.kl_poisson import upper_bound
+from slotwise.policies.indices.kl_poisson import upper_ratio
 from slotwise.policies.interface import expect, settle, turn_to
 from slotwise.policies.random_bound import KEEP, RandomBound, _is_below, _is_in_order, _look_back, _random_level
 from slotwise.posterior import HierarchicalPosterior, is_new
@@ -98,7 +98,7 @@ def test_sets_are_shown_as_often_as_the_definition_requires(rare: float, last: l
         np.interp(
             random_part[j] + bonus * max(0.0, math.log(seen[last].max() / seen[j])),
             levels,
-            [upper_bound(shape[j] / rate[j], max(c, 1e-15) / rate[j]) for c in levels],
+            [_upper_bound(shape[j] / rate[j], max(c, 1e-15) / rate[j]) for c in levels],
         )
         for j in range(4)
     ]
@@ -176,7 +176,7 @@ def test_explored_items_are_put_in_a_visible_slot() -> None:
     with interpreted():
         _look_back(started)
         assert choose(started, np.random.default_rng(0)).tolist() == [1, 0]
-    assert upper_bound(0.07, 0.35 * math.log(belief.rate.mean() / 100.0) / 100.0) < 0.1
+    assert _upper_bound(0.07, 0.35 * math.log(belief.rate.mean() / 100.0) / 100.0) < 0.1
 
 
 @pytest.mark.parametrize("order", [0.0, 0.25, 2.0])
@@ -204,7 +204,7 @@ def _order_bounds(started: Any) -> FloatArray:
     """What items are ordered by, from the definition."""
     shape, rate, log_seen = started.belief.shape, started.belief.rate, started.log_seen
     level = started.order * np.maximum(0.0, log_seen[started.ranking].max() - log_seen)
-    return np.array([upper_bound(s / r, c / r) for s, r, c in zip(shape, rate, level, strict=True)])
+    return np.array([_upper_bound(s / r, c / r) for s, r, c in zip(shape, rate, level, strict=True)])
 
 
 def _is_seen_to_be_in_order(started: Any) -> bool:
@@ -345,3 +345,8 @@ def test_new_items_are_capped_once_there_are_items_to_keep() -> None:
 def test_it_always_has_the_hierarchical_posterior(bias: str) -> None:
     assert isinstance(_started(PolicyTask(2, 4, 10, BIAS), bias).belief, HierarchicalPosterior)
     assert isinstance(_started(PolicyTask(2, 4, 10, BIAS), bias, passes="hard").belief, HierarchicalPosterior)
+
+
+def _upper_bound(mean: float, divergence: float) -> float:
+    """The largest q with mean·log(mean/q) + q - mean ≤ divergence."""
+    return mean * upper_ratio(divergence / mean)

@@ -1,15 +1,12 @@
-"""The interface that all results with a row per item and per slot have in common."""
+"""Tables with a row per item or per slot, which results return as records and as text."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Table = Literal["items", "slots"]
 TABLES: tuple[Table, ...] = ("items", "slots")
@@ -19,19 +16,6 @@ MAX_ROWS = 20
 
 #: a cell of a table
 Cell = str | int | float | bool | None
-
-
-class ResultTables(Protocol):
-    """A result with a table of items and a table of slots, such as an `Estimate`."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain lists and numbers that JSON can hold."""
-
-    def to_frame(self, table: Table = "items") -> pd.DataFrame:
-        """Return a data frame with a row per item or per slot."""
-
-    def summary(self) -> str:
-        """Return both tables as text."""
 
 
 def plain(column: Any) -> list[Cell]:

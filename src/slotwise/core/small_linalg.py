@@ -53,20 +53,3 @@ def inverse_root(lower: FloatArray, scale: float, root: FloatArray) -> None:
             for between in range(row + 1, column + 1):
                 total += lower[between, row] * root[between, column]
             root[row, column] = -total / lower[row, row]
-
-
-@jit
-def invert(matrix: FloatArray) -> None:
-    """Replace the matrix by its inverse: Gauss and Jordan, no pivots needed."""
-    size = len(matrix)
-    for pivot in range(size):
-        scale = 1.0 / matrix[pivot, pivot]
-        matrix[pivot, pivot] = 1.0
-        for column in range(size):
-            matrix[pivot, column] *= scale
-        for row in range(size):
-            if row != pivot:
-                factor = matrix[row, pivot]
-                matrix[row, pivot] = 0.0
-                for column in range(size):
-                    matrix[row, column] -= factor * matrix[pivot, column]

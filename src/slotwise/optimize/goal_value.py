@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -133,18 +131,3 @@ def best_list(users: MNL, goal: Goal) -> Ranking:
     ranking = np.full(users.slots, EMPTY)
     arrange(lists, users.attractiveness, users.position_bias, ranking, np.random.default_rng(0))
     return ranking
-
-
-def best_list_by_brute_force(users: MNL, goal: Goal) -> Ranking:
-    """Return an allowed list of the largest expected value by trying every list."""
-    judged = valued(users, goal)
-    return max(allowed_lists(goal, users.slots, users.items), key=lambda ranking: reward(judged, ranking))
-
-
-def allowed_lists(goal: Goal, slots: int, items: int) -> list[Ranking]:
-    """Return every list that `goal` allows."""
-    rules = rules_of(goal, slots, items)
-    one_each = Valued(position_bias=np.ones(slots), attractiveness=np.ones(items), rules=rules)
-    entries = [*range(items), *[EMPTY] * (slots if goal.may_be_empty else 0)]
-    every = sorted(set(itertools.permutations(entries, slots)))
-    return [np.array(ranking) for ranking in every if allowed(one_each, np.array(ranking))]

@@ -15,17 +15,6 @@ FAR = 3.0
 
 
 @inlined
-def upper_bound(mean: float, divergence: float) -> float:
-    """The largest q with mean·log(mean/q) + q - mean ≤ divergence.
-
-    >>> q = upper_bound(2.0, 0.5)
-    >>> round(2.0 * math.log(2.0 / q) + q - 2.0, 6)
-    0.5
-    """
-    return mean * upper_ratio(divergence / mean)
-
-
-@inlined
 def upper_ratio(goal: float) -> float:
     """The bound as a multiple of the mean: 1 + x with x - log(1 + x) = goal and x positive, by Newton's method."""
     root = math.sqrt(2.0 * goal)
