@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
+from research.fixed_prior import fit_weights_with_prior, fit_with_prior, redraw, set_counts
+from research.joint_gibbs import joint_gibbs_posterior
 from slotwise.click_models import MNL, draw
 from slotwise.core.plotting import new_figure
 from slotwise.core.policy_task import PolicyTask
@@ -24,11 +26,9 @@ from slotwise.posterior import (
     draw_parameters,
     gibbs_posterior,
     hierarchical_posterior,
-    joint_gibbs_posterior,
     update,
     update_by_tally,
 )
-from slotwise.posterior.fixed_prior import fit_weights_with_prior, fit_with_prior, redraw, set_counts
 from slotwise.simulation.plot import tidy
 
 if TYPE_CHECKING:

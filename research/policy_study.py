@@ -30,7 +30,7 @@ KNOWN = tuple(f"{id}:bias=known" for id in UNKNOWN)
 #: on the paper's problems only
 ALSO = (
     "posterior-sampling:acts=epochs",
-    "posterior-sampling:likelihood=joint",
+    "exact-posterior-sampling",
     "pairwise-ucb",
     "pbm-ucb",
     "epoch-ucb",

@@ -10,9 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from research import contextual_study, estimator_study, policy_study, policy_study_figures
+from research import estimator_study, policy_study, policy_study_figures
 from research.changing_pages import run_parts as changing_pages_study
 from research.changing_pages.plan import Plan
+from research.contextual import contextual_study
 from research.graves_lai.table import table as graves_lai_table
 from research.leaderboard import page as leaderboard_page
 from research.leaderboard.scores import QUICK, BoardSize

@@ -25,8 +25,7 @@ ONLY = {id for id in os.environ.get("SLOTWISE_TEST_ONLY", "").split(",") if id}
 #: options that the tests of all policies try as well, by id
 TRY_WITH: dict[str, list[dict[str, Any]]] = {
     "random-bound": [{"bias": "known"}, {"acts": "epochs"}, {"half_life": "auto"}],
-    "posterior-sampling": [{"bias": "known"}, {"acts": "epochs"}, {"likelihood": "joint"}],
-    "pairwise-ucb": [{"bound": "bernstein"}],
+    "posterior-sampling": [{"bias": "known"}, {"acts": "epochs"}],
     "epoch-ucb-upb": [{"sensitivity": "analytic"}],
     "epoch-ucb-upb-star": [{"sensitivity": "analytic"}],
 }

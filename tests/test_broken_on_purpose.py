@@ -145,10 +145,10 @@ FAULTS = [
     ),
     Fault(
         "the exact sampler gives doing nothing half its weight",
-        "posterior/gibbs_sampler.py",
+        "research/joint_gibbs.py",
         "        total = 1.0\n",
         "        total = 0.5\n",
-        "tests/posterior/test_gibbs_sampler.py::test_the_auxiliary_variables_stand_for_passes",
+        "research/tests/test_joint_gibbs.py::test_the_auxiliary_variables_stand_for_passes",
     ),
     Fault(
         "the sampled bias has a fifth too little spread",
@@ -159,10 +159,10 @@ FAULTS = [
     ),
     Fault(
         "a pairwise bound is a little too low",
-        "policies/indices/pairwise_bounds.py",
+        "policies/indices/kl_bernoulli.py",
         "math.expm1(min(level / trials, 700.0))",
         "math.expm1(min(0.99 * level / trials, 700.0))",
-        "tests/policies/indices/test_pairwise_bounds.py::test_a_bound_is_missed_with_probability_at_most_exp_minus_the_level",
+        "tests/policies/indices/test_kl_bernoulli.py::test_a_bound_is_missed_with_probability_at_most_exp_minus_the_level",
     ),
     Fault(
         "standard errors from a tally's equations are a fifth too small",
@@ -725,10 +725,10 @@ FAULTS = [
     ),
     Fault(
         "features are shown of the visitor before",
-        "simulation/contextual_loop.py",
+        "research/contextual/contextual_loop.py",
         "        draw_visitor(visits, visit_rng)\n        see_features(policy, visits.features)\n",
         "        see_features(policy, visits.features)\n        draw_visitor(visits, visit_rng)\n",
-        "tests/simulation/test_contextual_loop.py::test_clicks_and_regret_follow_from_the_features_passed_to_the_policy",
+        "research/tests/test_contextual_loop.py::test_clicks_and_regret_follow_from_the_features_passed_to_the_policy",
     ),
     Fault(
         "PBM-TS keeps draws a little too often",
@@ -767,10 +767,10 @@ FAULTS = [
     ),
     Fault(
         "TLR-UCB counts clicks far beyond what its epochs can have",
-        "policies/baselines/tlr_ucb.py",
+        "research/further_policies/tlr_ucb.py",
         "if clicks[slot] <= most else 0.0",
         "if clicks[slot] <= 10.0 * most else 0.0",
-        "tests/policies/baselines/test_tlr_ucb.py::test_items_are_ranked_by_the_truncated_regression_and_its_bound",
+        "research/tests/test_tlr_ucb.py::test_items_are_ranked_by_the_truncated_regression_and_its_bound",
     ),
     Fault(
         "visitors of a world who clicked always look on",

@@ -18,7 +18,7 @@ from slotwise.policies.policy_registry import parse
 OURS, PLAIN = "random-bound", "posterior-sampling"
 SOFT = f"{PLAIN}:passes=soft"
 POLICIES = (OURS, PLAIN, SOFT)
-JOINT = f"{PLAIN}:likelihood=joint"
+JOINT = "exact-posterior-sampling"
 #: what `--quick` runs of each part
 QUICK = (OURS, PLAIN)
 QUICK_ROUNDS, QUICK_REPLICATIONS = 24, 2

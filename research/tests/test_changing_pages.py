@@ -17,10 +17,11 @@ from research.changing_pages import run_parts as lived
 from research.changing_pages.cells import Finding
 from research.changing_pages.families import KNOWN_ITEMS
 from research.changing_pages.plan import LEFT, OURS, PARTS, PLAIN, POLICIES, VARIANTS, Plan
+from research.changing_pages.random_worlds import random_changing_problem
 from research.changing_pages.wrappers import untold, watched
 from slotwise import MNL, simulate
 from slotwise.core.errors import InvalidInput
-from slotwise.environments import Segment, World, random_changing_problem
+from slotwise.environments import Segment, World
 from slotwise.jit.interpreter_mode import interpreted
 from slotwise.policies.policy_registry import parse
 from slotwise.simulation.world_items import draw_items

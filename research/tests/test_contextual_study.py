@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from research import studies
-from research.contextual_study import ContextualSize, compared, run
+from research.contextual.contextual_study import ContextualSize, compared, run
 from slotwise.policies import available_policies
 from tests.statistical_assertions import assert_mean_is_below
 

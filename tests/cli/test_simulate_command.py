@@ -127,7 +127,7 @@ def test_simulate_users_of_every_model(tmp_path: Path, model: ChoiceModelEntry) 
         (
             ["--problem", "z", "--policy", "epoch-ucb"],
             "error: unknown problem 'z': there are a, b, c, d, e, f, g, h, i, j, k, shop, pbm, cascade, dcm, ubm, "
-            "mixture, contextual, FILE.json",
+            "mixture, FILE.json",
         ),
         (["--problem", "a", "--policy", "epoch-ubc"], "did you mean epoch-ucb"),
         (["--problem", "absent.json", "--policy", "epoch-ucb"], "error: there is no file absent.json"),

@@ -71,7 +71,7 @@ def test_a_wrong_file_is_refused_by_name(tmp_path: Path, content: str | bytes | 
 
 
 def test_an_unknown_problem() -> None:
-    names = "a, b, c, d, e, f, g, h, i, j, k, shop, pbm, cascade, dcm, ubm, mixture, contextual, FILE.json"
+    names = "a, b, c, d, e, f, g, h, i, j, k, shop, pbm, cascade, dcm, ubm, mixture, FILE.json"
     with pytest.raises(UnknownName, match=f"problem 'z': there are {names}"):
         problem("z")
 

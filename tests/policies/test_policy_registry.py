@@ -76,11 +76,6 @@ def test_declarations_are_consistent() -> None:
             get_policy(id, **options)
 
 
-def test_a_limit_may_hold_under_some_options_only() -> None:
-    assert "tally" not in get_policy("posterior-sampling").limits
-    assert "lists" in get_policy("posterior-sampling", likelihood="joint").limits["tally"]
-
-
 def test_an_unknown_limit_is_rejected() -> None:
     with pytest.raises(InvalidInput, match=r"a limit of mine must be goal or tally or .*, got 'gaol'"):
         register("mine", name="Mine", position_bias="known", citation="none", limits={"gaol": "a slip"})

@@ -10,7 +10,7 @@ import pytest
 from slotwise import NO_CLICK, PolicyTask, get_policy
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import EMPTY
-from slotwise.posterior import draw_parameters, gamma_posterior, joint_gibbs_posterior, update, update_by_tally
+from slotwise.posterior import draw_parameters, gamma_posterior, update, update_by_tally
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 
@@ -38,13 +38,6 @@ def test_rounds_and_their_tally_give_the_same_posterior() -> None:
         draw_parameters(posterior, np.random.default_rng(3))
     assert known[0].shape == pytest.approx(known[1].shape)
     assert known[0].rate == pytest.approx(known[1].rate, rel=1e-3)
-
-
-def test_a_posterior_by_list_rejects_a_tally() -> None:
-    prior = {"shape": 1.0, "rate": 1.0, "bias_shape": 1.0, "bias_rate": 1.0}
-    posterior = joint_gibbs_posterior(PolicyTask(2, 3, 10), np.ones(3), **prior)
-    with pytest.raises(InvalidInput, match="cannot be computed from a tally"):
-        update_by_tally(posterior, np.zeros((2, 3)), np.zeros((2, 3)))
 
 
 @pytest.mark.parametrize("bias", ["known", "unknown"])

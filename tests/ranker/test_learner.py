@@ -221,7 +221,6 @@ def test_a_closed_loop_ends_at_the_best_list() -> None:
         ({"slots": 0}, "slots must be at least 1, got 0"),
         ({"slots": 2.5}, "slots must be a whole number, got 2.5"),
         ({"policy": "toprank"}, "toprank cannot take pins and exclusions per decision: it knows no values"),
-        ({"policy": "posterior-sampling:likelihood=joint"}, "likelihood=joint cannot start from a tally"),
         ({"policy": "pbm-ucb"}, "pbm-ucb must be told the position_bias, got None"),
         ({"policy": "epoch-ucb", "position_bias": [1.0, 0.5, 0.2]}, "policy is epoch-ucb, which shows one list until"),
         ({"policy": "random-bound:acts=epochs"}, "policy is random-bound:acts=epochs, which shows one list until"),

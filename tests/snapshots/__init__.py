@@ -18,7 +18,6 @@ from typer.main import get_command
 from slotwise import simulate
 from slotwise.cli.command_app import COMMANDS, app_of
 from slotwise.environments import paper_problems
-from slotwise.environments.random_worlds import random_changing_problem
 from slotwise.jit import interpreted
 from tests.commands import slotwise
 from tests.registered_components import variants
@@ -94,6 +93,8 @@ def write_log(path: Path) -> None:
 
 def regret() -> Any:
     """Final regret of every policy on a problem of the paper and, for those that can, in a changing environment."""
+    from research.changing_pages.random_worlds import random_changing_problem
+
     world = random_changing_problem(np.random.default_rng(6))
     digests = {}
     with interpreted():

@@ -38,8 +38,6 @@ class PolicyTask:
     features
         Features of items, items × features, or of segments and items, segments × items × features. Each feature should
         have a standard deviation of about 1; its weight has a prior around 0.
-    context
-        Number of features per item that change from round to round, which `see_features` receives.
     retired
         Number of items that are no longer shown.
 
@@ -55,7 +53,6 @@ class PolicyTask:
     rules_per_decision: bool = False
     segments: int = 1
     features: FloatArray | None = None
-    context: int = 0
     retired: int = 0
 
     @property

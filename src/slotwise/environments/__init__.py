@@ -10,16 +10,13 @@ from slotwise.environments.catalog import (
     problem,
     random_problem,
 )
-from slotwise.environments.contextual import ContextualMNL
 from slotwise.environments.dynamics import Churn, Cycle, Delay, Jump, Segment, Walk
-from slotwise.environments.random_worlds import random_changing_problem
 from slotwise.environments.world import World
 
 __all__ = [
     "DEFAULT_ROUNDS",
     "REPLICATIONS",
     "Churn",
-    "ContextualMNL",
     "Cycle",
     "Delay",
     "Jump",
@@ -31,6 +28,5 @@ __all__ = [
     "other_users",
     "paper_problems",
     "problem",
-    "random_changing_problem",
     "random_problem",
 ]

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from slotwise.click_models import MNL, Cascade, DependentClick, PositionBased, UserBrowsing, mixture
 from slotwise.core.errors import InvalidInput, UnknownName
-from slotwise.environments.contextual import ContextualMNL
 from slotwise.environments.dynamics import Churn, Cycle, Delay, Segment, Walk
 from slotwise.environments.problem_file import read_problem
 from slotwise.environments.world import World
@@ -175,10 +174,6 @@ def _mixture() -> Any:
     return mixture(shares=[0.5, 0.25, 0.25], users=[calm, _position_based(), _cascade()])
 
 
-def _contextual() -> ContextualMNL:
-    return ContextualMNL(position_bias=0.3 * DECAY, weights=[2.0, -2.0, 1.0, -1.0, 2.0, -1.0], items=12, fixed=3)
-
-
 #: what makes them, as to make them all takes a while
 OTHER_USERS: dict[str, Callable[[], Any]] = {
     "pbm": _position_based,
@@ -186,14 +181,13 @@ OTHER_USERS: dict[str, Callable[[], Any]] = {
     "dcm": _dependent_click,
     "ubm": _user_browsing,
     "mixture": _mixture,
-    "contextual": _contextual,
 }
 
 
 def other_users() -> dict[str, Problem]:
-    """Pages of 4 slots and 12 items whose visitors click by another model, and one of visitors with features.
+    """Pages of 4 slots and 12 items whose visitors click by another model.
 
-    The items are as attractive in each but the last, from 0.5 down to 0.06; the segments of the mixture agree on them.
+    The items are as attractive in each, from 0.5 down to 0.06; the segments of the mixture agree on them.
     """
     return {id: Problem(id, make(), DEFAULT_ROUNDS) for id, make in OTHER_USERS.items()}
 

@@ -2,8 +2,7 @@
 
     {"position_bias": [1, 0.5], "attractiveness": [0.2, 0.4, 0.1]}
 
-with "model" and what that needs instead, if users do not choose by multinomial logit ("contextual" is for users and
-items with features, as in a `ContextualMNL`); and, if it is not for clicks
+with "model" and what that needs instead, if users do not choose by multinomial logit; and, if it is not for clicks
 alone, any of "values", "pin" {"item": slot}, "exclude", "groups", "max_per_group" and "may_be_empty", as in a `Goal`.
 Items and slots count from 0. A world that changes has any of "segments", "delay", "arrivals", "departures", "churn",
 "drift", "walk", "cycle", "features", "step" and "choosing", as in a `World`; docs/environments.md has an example of
@@ -20,7 +19,6 @@ from slotwise.click_models import ChoiceModelEntry, choice_model
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, UnknownName, UnreadableFile
 from slotwise.environments.availability import NEVER
-from slotwise.environments.contextual import CONTEXTUAL, ContextualMNL
 from slotwise.environments.dynamics import Churn, Cycle, Delay, Jump, Segment, Walk
 from slotwise.environments.world import World
 from slotwise.optimize import Goal
@@ -54,8 +52,6 @@ def read_problem(path: str) -> Content:
     content = _read(path)
     if not isinstance(content, dict):
         raise InvalidInput(f'{path} must hold an object with "position_bias" and "attractiveness", got {content!r}')
-    if content.get(MODEL) == CONTEXTUAL:
-        return _contextual(path, content)
     model = _model(path, content.get(MODEL, DEFAULT_MODEL))
     is_world = any(key in content for key in WORLD)
     for key in model.fields:
@@ -81,18 +77,6 @@ def read_problem(path: str) -> Content:
     except InvalidInput as problem:
         raise InvalidInput(f"{path}: {problem}") from None
     return Content(users, goal, rounds)
-
-
-def _contextual(path: str, content: dict[str, Any]) -> Content:
-    given = {key: value for key, value in content.items() if key not in (MODEL, ROUNDS)}
-    try:
-        users = _record(ContextualMNL, "a contextual problem", given)
-        rounds = content.get(ROUNDS)
-        if rounds is not None:
-            rounds = validation.whole_number(ROUNDS, rounds, at_least=1, at_most=NEVER)
-    except InvalidInput as problem:
-        raise InvalidInput(f"{path}: {problem}") from None
-    return Content(users, None, rounds)
 
 
 def _world(content: dict[str, Any], model: ChoiceModelEntry) -> World:

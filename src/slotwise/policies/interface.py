@@ -86,21 +86,12 @@ def _fill_plainly(policy: Any, rng: np.random.Generator, lists: IntArray) -> Non
 _fill = jit(_fill_plainly)
 
 
-# The visitor's segment, features of the round and pending outcomes: a simulation or a service passes them on.
+# The visitor's segment and pending outcomes: a simulation or a service passes them on.
 
 
 @generic(default=lambda policy, segment: None)  # noqa: ARG005
 def turn_to(policy: Any, segment: int) -> None:
     """Switch to a segment: later choices and outcomes are of its visitors. The first segment is 0."""
-
-
-@generic(default=lambda policy, features: None)  # noqa: ARG005
-def see_features(policy: Any, features: FloatArray) -> None:
-    """Receive the features of this visitor and every item, items × features, before a list is chosen.
-
-    It is called in every round if the task has a `context`, the number of features. The array is valid until the
-    outcome of the round is learned.
-    """
 
 
 @generic(default=lambda policy, ranking: None)  # noqa: ARG005

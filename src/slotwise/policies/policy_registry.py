@@ -36,14 +36,6 @@ _registered: dict[str, PolicySpec] = {}
 
 
 @dataclass(frozen=True)
-class Limit:
-    """Why a policy cannot do one of `LIMITS`, and under which options; always, if there are none."""
-
-    why: str
-    under: Options = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class PolicySpec:
     """A policy as it is registered, and the options to make it with.
 
@@ -64,8 +56,8 @@ class PolicySpec:
         Whether it is the default policy.
     unknown_bias_options
         Options that apply only to an unknown position bias.
-    declared_limits
-        Reasons by keys of `LIMITS`.
+    limits
+        What it cannot do, and why: keys of `LIMITS` and sentences.
     rival
         Whether it is a baseline: compiled on first use, and not at set-up.
     options
@@ -79,22 +71,9 @@ class PolicySpec:
     make: Callable[..., Any]
     default: bool = False
     unknown_bias_options: frozenset[str] = frozenset()
-    declared_limits: Mapping[str, Limit] = field(default_factory=dict)
+    limits: Mapping[str, str] = field(default_factory=dict)
     rival: bool = False
     options: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def limits(self) -> dict[str, str]:
-        """What it cannot do with its options, and why: keys of `LIMITS` and sentences.
-
-        >>> get_policy("toprank").limits["goal"]
-        'it knows no values and no constraints'
-        """
-        return {
-            name: limit.why
-            for name, limit in self.declared_limits.items()
-            if all(self.options.get(option) == value for option, value in limit.under.items())
-        }
 
     @property
     def takes_goal(self) -> bool:
@@ -177,16 +156,14 @@ def register(
     citation: str,
     default: bool = False,
     unknown_bias_options: Sequence[str] = (),
-    limits: Mapping[str, str | Limit] | None = None,
+    limits: Mapping[str, str] | None = None,
     rival: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate the function that makes a policy from a `PolicyTask`; its keyword-only arguments are the options.
 
-    The arguments are the fields of a `PolicySpec`. `limits` map keys of `LIMITS` to the reason in words, or to a
-    `Limit` that holds under some options only.
+    The arguments are the fields of a `PolicySpec`.
     """
-    declared = {limit: why if isinstance(why, Limit) else Limit(why) for limit, why in (limits or {}).items()}
-    for limit in declared:
+    for limit in limits or {}:
         validation.one_of(f"a limit of {id}", limit, tuple(LIMITS))
 
     def add(make: Callable[..., Any]) -> Callable[..., Any]:
@@ -198,7 +175,7 @@ def register(
             make=make,
             default=default,
             unknown_bias_options=frozenset(unknown_bias_options),
-            declared_limits=declared,
+            limits=limits or {},
             rival=rival,
         )
         return make

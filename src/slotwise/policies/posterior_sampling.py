@@ -7,18 +7,17 @@ Gamma variable. One sweep of Gibbs sampling a decision, from the last sample, fo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
-from slotwise.core import validation
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray, HalfLife, IntArray, Ranking
 from slotwise.jit import record
 from slotwise.optimize.list_solver import arrange
 from slotwise.policies.epochs import Acts, in_rounds_or_epochs
 from slotwise.policies.interface import choose, learn, learn_epoch, lists_for, update_from_tally, with_belief
-from slotwise.policies.policy_registry import Limit, register
+from slotwise.policies.policy_registry import register
 from slotwise.posterior import (
     Passes,
     apply_cold_start_cap,
@@ -26,15 +25,11 @@ from slotwise.posterior import (
     gamma_posterior,
     gibbs_posterior,
     hierarchical_posterior,
-    joint_gibbs_posterior,
     needs_hierarchical_posterior,
     update,
     update_by_epoch,
     update_by_tally,
 )
-
-#: which likelihood the posterior is of: the Poisson one of the tally, or that of the choices themselves, list by list
-Likelihood = Literal["poisson", "joint"]
 
 
 @with_belief
@@ -54,8 +49,7 @@ class PosteriorSampling:
     name="Posterior sampling",
     position_bias="either",
     citation="Thompson (1933), with Gibbs sampling of attractiveness and position bias",
-    unknown_bias_options=("bias_shape", "bias_rate", "likelihood"),
-    limits={"tally": Limit("it remembers whole lists, which do not follow from a tally", {"likelihood": "joint"})},
+    unknown_bias_options=("bias_shape", "bias_rate"),
 )
 def posterior_sampling(
     task: PolicyTask,
@@ -64,7 +58,6 @@ def posterior_sampling(
     rate: float | Sequence[float] = 1.0,
     bias_shape: float = 1.0,
     bias_rate: float = 1.0,
-    likelihood: Likelihood = "poisson",
     passes: Passes = "hard",
     half_life: HalfLife = None,
     acts: Acts = "rounds",
@@ -72,9 +65,8 @@ def posterior_sampling(
     """α_j ~ Gamma(s + N_·j, r + Λ_j); λ_k ~ Gamma(c + N_k·, d + Σ_j α_jÑ_kj), relative to that of the first slot.
 
     With a known position bias only α is drawn. With several segments, features, a half-life or soft passes, priors are
-    learned and λ is drawn with attractiveness integrated out; shape, rate and likelihood then have no effect.
+    learned and λ is drawn with attractiveness integrated out; shape and rate then have no effect.
     """
-    validation.one_of("likelihood", likelihood, get_args(Likelihood))
     attractiveness = np.ones(task.items)
     belief: Any
     if needs_hierarchical_posterior(task, passes, half_life):
@@ -82,8 +74,9 @@ def posterior_sampling(
     elif task.position_bias is not None:
         belief = gamma_posterior(task, shape=shape, rate=rate)
     else:
-        make = joint_gibbs_posterior if likelihood == "joint" else gibbs_posterior
-        belief = make(task, attractiveness, shape=shape, rate=rate, bias_shape=bias_shape, bias_rate=bias_rate)
+        belief = gibbs_posterior(
+            task, attractiveness, shape=shape, rate=rate, bias_shape=bias_shape, bias_rate=bias_rate
+        )
     return start(task, belief, attractiveness, acts)
 
 

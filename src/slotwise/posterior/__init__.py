@@ -9,7 +9,7 @@ from slotwise.posterior.factory import (
     needs_hierarchical_posterior,
 )
 from slotwise.posterior.gamma_prior import ATTRACTIVENESS_RATE, ATTRACTIVENESS_SHAPE, BIAS_SHAPE
-from slotwise.posterior.gibbs_sampler import gibbs_posterior, joint_gibbs_posterior
+from slotwise.posterior.gibbs_sampler import gibbs_posterior
 from slotwise.posterior.known_bias_posterior import KnownBiasPosterior, gamma_posterior
 from slotwise.posterior.posterior_interface import (
     GammaPosterior,
@@ -45,7 +45,6 @@ __all__ = [
     "hierarchical_posterior",
     "is_new",
     "iterate_tallies",
-    "joint_gibbs_posterior",
     "needs_hierarchical_posterior",
     "pass_rate",
     "posterior_after",

@@ -13,19 +13,6 @@ from slotwise.core.errors import InvalidInput, InvalidRanking
 from slotwise.core.policy_task import PolicyTask
 from slotwise.jit import is_record
 
-#: optional methods of a policy, next to `choose` and `learn`; see `slotwise.policies.interface`
-MAY_ANSWER = (
-    "learn_clicks",
-    "see_features",
-    "turn_to",
-    "expect",
-    "settle",
-    "impose_rules",
-    "update_from_tally",
-    "learns_from",
-    "end_epoch",
-)
-
 
 class CheckedPolicy:
     """A policy in plain Python whose rankings are checked."""
@@ -53,8 +40,8 @@ class CheckedPolicy:
         self.policy.learn(ranking.copy(), clicked)
 
     def __getattr__(self, name: str) -> Any:
-        """Return an optional method, which gets copies of arrays."""
-        if name not in MAY_ANSWER:
+        """Return an optional method of `slotwise.policies.interface`, which gets copies of arrays."""
+        if name == "policy" or name.startswith("_"):
             raise AttributeError(name)
         answer = getattr(self.policy, name)
         return lambda *given: answer(*(value.copy() if isinstance(value, np.ndarray) else value for value in given))

@@ -12,12 +12,11 @@ import numpy as np
 from slotwise.click_models import MNL, best_ranking, reward
 from slotwise.core.errors import InvalidInput
 from slotwise.core.policy_task import PolicyTask
-from slotwise.environments import ContextualMNL, World
+from slotwise.environments import World
 from slotwise.optimize import Goal, best_list
 from slotwise.optimize.goal_value import valued
 from slotwise.policies.policy_registry import PolicySpec
 from slotwise.simulation.adapters import check_users
-from slotwise.simulation.contextual_loop import advance_contextual, first_visit
 from slotwise.simulation.loop import advance, outcome_of
 from slotwise.simulation.world_items import draw_items
 from slotwise.simulation.world_loop import live
@@ -134,30 +133,4 @@ class ChangingEnvironment:
         return Episode(live, state, (rng, world_rng), replace(task, features=drawn.features), requirement)
 
 
-@dataclass(frozen=True, eq=False)
-class ContextualEnvironment:
-    """A `ContextualMNL`: features are drawn again for every visitor."""
-
-    users: ContextualMNL
-
-    def task(self, rounds: int, goal: Goal | None) -> PolicyTask:
-        """Return the task of a policy, without the fixed features, which a replication draws."""
-        return self.users.task(rounds, goal)
-
-    def check_policy(self, policy: PolicySpec) -> None:
-        """Accept every policy; the policy itself checks its task."""
-
-    def best_reward(self, task: PolicyTask) -> float:  # noqa: ARG002
-        """Return 0: every visitor has another best list."""
-        return 0.0
-
-    def start(self, task: PolicyTask, rng: np.random.Generator) -> Episode:
-        """Draw the fixed features from a generator of its own, so that every policy has the same visitors."""
-        visit_rng = rng.spawn(1)[0]
-        visits = first_visit(self.users, visit_rng)
-        features = visits.lasting if visits.lasting.size else None
-        return Episode(advance_contextual, visits, (rng, visit_rng), replace(task, features=features))
-
-
 environment_of.register(World, ChangingEnvironment)
-environment_of.register(ContextualMNL, ContextualEnvironment)

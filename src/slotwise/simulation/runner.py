@@ -52,11 +52,11 @@ def simulate(
 
     Parameters
     ----------
-    users : MNL, another click model, World or ContextualMNL
+    users : MNL, another click model or World
         The environment. In a `World` outcomes are delayed, items come and go, segments differ and attractiveness
-        drifts. A `ContextualMNL` draws features for every visitor. A plain Python object with the methods of
-        `slotwise.click_models` works too, at the speed of plain Python. If users can click several slots in a round,
-        policies with `learn_clicks` learn all clicks, and others the first.
+        drifts. A plain Python object with the methods of `slotwise.click_models` works too, at the speed of plain
+        Python. If users can click several slots in a round, policies with `learn_clicks` learn all clicks, and others
+        the first.
     policies : str, PolicyEntry, callable, or a sequence of them
         Ids of registered policies, `get_policy(id, option=…)`, or functions or classes that take a `PolicyTask` and
         return an object with `choose(rng)` and `learn(ranking, clicked)`.

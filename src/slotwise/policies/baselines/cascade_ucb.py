@@ -10,8 +10,7 @@ from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import NO_CLICK, FloatArray, IntArray, Ranking
 from slotwise.jit import record
 from slotwise.optimize.top_k import select_best
-from slotwise.policies.indices.kl_bernoulli import level_at
-from slotwise.policies.indices.pairwise_bounds import kl_bound
+from slotwise.policies.indices.kl_bernoulli import kl_bound, level_at
 from slotwise.policies.interface import choose, learn
 from slotwise.policies.policy_registry import register
 

@@ -8,10 +8,35 @@ from typing import Any
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.policy_task import PolicyTask
+from slotwise.core.types import FloatArray
+from slotwise.jit import generic
 from slotwise.optimize import Goal
 
-#: the "model" of a problem file
-CONTEXTUAL = "contextual"
+
+@dataclass(frozen=True)
+class ContextualTask(PolicyTask):
+    """A task with features of the visitor.
+
+    Parameters
+    ----------
+    context
+        Number of features per item that change from round to round, which `see_features` receives.
+    """
+
+    context: int = 0
+
+
+def context_of(task: PolicyTask) -> int:
+    """Return the number of features that change from round to round; 0 for a task without them."""
+    return task.context if isinstance(task, ContextualTask) else 0
+
+
+@generic(default=lambda policy, features: None)  # noqa: ARG005
+def see_features(policy: Any, features: FloatArray) -> None:
+    """Receive the features of this visitor and every item, items × features, before a list is chosen.
+
+    It is called in every round. The array is valid until the outcome of the round is learned.
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +96,10 @@ class ContextualMNL:
         """K."""
         return len(self.position_bias)
 
-    def task(self, rounds: int, goal: Goal | None = None) -> PolicyTask:
+    def task(self, rounds: int, goal: Goal | None = None) -> ContextualTask:
         """Return the task of a policy, without the fixed features, which each replication draws."""
         if goal is not None:
             raise InvalidInput("a goal needs users who choose by multinomial logit, got ContextualMNL")
-        return PolicyTask(self.slots, self.items, rounds, position_bias=self.position_bias, context=len(self.weights))
+        return ContextualTask(
+            self.slots, self.items, rounds, position_bias=self.position_bias, context=len(self.weights)
+        )

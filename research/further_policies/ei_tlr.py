@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from research.further_policies.tlr_ucb import CITATION, LIMITS, start
 from slotwise.core.policy_task import PolicyTask
-from slotwise.policies.baselines.tlr_ucb import CITATION, LIMITS, start
 from slotwise.policies.epochs import Epochs
 from slotwise.policies.policy_registry import register
 
@@ -18,7 +18,7 @@ def ei_tlr(task: PolicyTask) -> Epochs:
 
     From where: of the paper only the abstract could be had, which says that position effects and preferences are first
     learned together, and that TLR-UCB then goes on with the position effects so found. The rotation, its length and the
-    estimate of the bias (`slotwise.policies.baselines.tlr_ucb`) are ours.
+    estimate of the bias (`research.further_policies.tlr_ucb`) are ours.
     """
     rotations = math.ceil(math.sqrt(task.horizon) / task.items)
     return start(task, np.ones(task.slots), exploring=float(rotations * task.items))

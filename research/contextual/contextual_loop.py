@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from research.contextual.contextual_mnl import ContextualMNL, see_features
 from slotwise.click_models.mnl import draw_slot
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.tally import count_round
 from slotwise.core.types import FloatArray, IntArray, Ranking
-from slotwise.environments.contextual import ContextualMNL
 from slotwise.jit import inlined, jit, record
+from slotwise.optimize import Goal
 from slotwise.optimize.top_k import keep_if_top
-from slotwise.policies.interface import choose, learn, see_features
+from slotwise.policies.interface import choose, learn
+from slotwise.policies.policy_registry import PolicySpec
+from slotwise.simulation.environment_kinds import Episode, environment_of
 from slotwise.simulation.loop import Trace, is_ranking, record_regret
 
 
@@ -121,3 +126,31 @@ def reward_of(visits: Visits, ranking: Ranking) -> float:
     for slot in range(len(ranking)):
         weight += visits.position_bias[slot] * visits.attractiveness[ranking[slot]]
     return weight / (1.0 + weight)
+
+
+@dataclass(frozen=True, eq=False)
+class ContextualEnvironment:
+    """A `ContextualMNL`: features are drawn again for every visitor."""
+
+    users: ContextualMNL
+
+    def task(self, rounds: int, goal: Goal | None) -> PolicyTask:
+        """Return the task of a policy, without the fixed features, which a replication draws."""
+        return self.users.task(rounds, goal)
+
+    def check_policy(self, policy: PolicySpec) -> None:
+        """Accept every policy; the policy itself checks its task."""
+
+    def best_reward(self, task: PolicyTask) -> float:  # noqa: ARG002
+        """Return 0: every visitor has another best list."""
+        return 0.0
+
+    def start(self, task: PolicyTask, rng: np.random.Generator) -> Episode:
+        """Draw the fixed features from a generator of its own, so that every policy has the same visitors."""
+        visit_rng = rng.spawn(1)[0]
+        visits = first_visit(self.users, visit_rng)
+        features = visits.lasting if visits.lasting.size else None
+        return Episode(advance_contextual, visits, (rng, visit_rng), replace(task, features=features))
+
+
+environment_of.register(ContextualMNL, ContextualEnvironment)

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from research.further_policies.tlr_ucb import start
 from slotwise import MNL, NO_CLICK, PolicyTask, get_policy, simulate
 from slotwise.click_models import draw
 from slotwise.policies import choose, learn
-from slotwise.policies.baselines.tlr_ucb import start
 from slotwise.policies.epochs import Epochs
 from tests.statistical_assertions import assert_mean_is_below
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from slotwise.theory import geometric_moments
+from research import geometric_moments
 
 ORDERS = range(2, 21)
 PARAMETERS = [Fraction(1, 50), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), Fraction(1)]

@@ -21,15 +21,9 @@ import math
 from typing import Literal, get_args
 
 from slotwise.core.errors import InvalidInput
-from slotwise.jit import inlined, jit
+from slotwise.jit import inlined
 
 Bound = Literal["kl", "bernstein"]
-
-#: Newton's step, as a part of the bound's distance from the estimate, after which about its square is left
-STEP = 1e-3
-#: so near the estimate the likelihood is a parabola, and its logarithms would cancel
-PARABOLA = 1e-4
-MAX_STEPS = 100
 
 
 def is_kl(bound: Bound) -> bool:
@@ -64,28 +58,3 @@ def bernstein(clicks: float, exposure: float, variation: float, largest_bias: fl
     spread = 2.0 * variation * level
     root = (math.sqrt(spread) + math.sqrt(spread + 4.0 * clicks * slope)) / (2.0 * slope)
     return root * root
-
-
-@jit
-def kl_bound(clicks: float, passes: float, level: float, start: float) -> float:
-    """The largest γ with n log((1+γ)/(1+γ̂)) - N log(γ/γ̂) ≤ c, by Newton's method in log γ.
-
-    The left side is convex in log γ: from the first step on, each is above the bound and below the one before. Clear of
-    γ̂ any `start` will do, the last bound best of all; else one is made from the curvature at γ̂.
-    """
-    trials = clicks + passes
-    mean = clicks / passes
-    if clicks <= 0.0:
-        return math.expm1(min(level / trials, 700.0))
-    near = math.sqrt(2.0 * level * trials / (clicks * passes))
-    if near < PARABOLA:
-        return mean * math.exp(near)
-    odds = start if mean * (1.0 + 0.5 * near) < start < math.inf else mean * math.exp(min(near, 300.0))
-    for _ in range(MAX_STEPS):
-        distance = math.log(odds / mean)
-        excess = trials * math.log((1.0 + odds) / (1.0 + mean)) - clicks * distance - level
-        step = excess / (trials * odds / (1.0 + odds) - clicks)
-        odds *= math.exp(min(-step, 300.0))
-        if abs(step) < STEP * distance:
-            break
-    return odds

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from slotwise.core.policy_task import PolicyTask
+from research.contextual.contextual_mnl import ContextualMNL, ContextualTask, see_features
 from slotwise.core.types import FloatArray
-from slotwise.environments import ContextualMNL
 from slotwise.jit import interpreted
 from slotwise.policies import default_policy
-from slotwise.policies.interface import see_features
 from slotwise.policies.policy_registry import parse
 from slotwise.simulation import simulate
 
@@ -84,5 +82,5 @@ def _told(id: str) -> str:
 
 def _sees_features(id: str) -> bool:
     with interpreted():
-        started = parse(id).start(PolicyTask(len(BIAS), ITEMS, 1, np.array(BIAS), context=len(WEIGHTS)))
+        started = parse(id).start(ContextualTask(len(BIAS), ITEMS, 1, np.array(BIAS), context=len(WEIGHTS)))
     return see_features.is_answered_by(started)

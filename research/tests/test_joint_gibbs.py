@@ -1,4 +1,4 @@
-"""The Gibbs samplers' bookkeeping; that their samples are right is `tests/experiments/test_calibration.py`."""
+"""The bookkeeping of the sampler by list; that its samples are right is `research/tests/test_calibration.py`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from research.joint_gibbs import JointGibbsPosterior, joint_gibbs_posterior
 from slotwise import NO_CLICK, PolicyTask
+from slotwise.core.errors import InvalidInput
 from slotwise.core.types import EMPTY
-from slotwise.posterior import draw_parameters, update
-from slotwise.posterior.gibbs_sampler import JointGibbsPosterior, joint_gibbs_posterior
+from slotwise.posterior import draw_parameters, update, update_by_tally
 from tests.statistical_assertions import assert_mean_is
 
 pytestmark = pytest.mark.usefixtures("interpreting")
@@ -52,3 +53,10 @@ def test_the_auxiliary_variables_stand_for_passes() -> None:
     both, other, alone = 7 / (1 + 0.5 + 0.125), 4 / (1 + 1.0 + 0.125), 3 / (1 + 0.25)
     expected = np.array([[both, 0], [alone, both + other], [other, 0]])
     assert_mean_is(expected.ravel(), seen)
+
+
+def test_a_posterior_by_list_rejects_a_tally() -> None:
+    prior = {"shape": 1.0, "rate": 1.0, "bias_shape": 1.0, "bias_rate": 1.0}
+    posterior = joint_gibbs_posterior(PolicyTask(2, 3, 10), np.ones(3), **prior)
+    with pytest.raises(InvalidInput, match="cannot be computed from a tally"):
+        update_by_tally(posterior, np.zeros((2, 3)), np.zeros((2, 3)))

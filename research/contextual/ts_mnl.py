@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from research.contextual.contextual_mnl import context_of, see_features
+from research.contextual.online_logit import OnlineLogit, online_logit, refresh, update
 from slotwise.core import validation
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.small_linalg import inverse_root
 from slotwise.core.types import FloatArray, Ranking
-from slotwise.estimators.online_logit import OnlineLogit, online_logit, refresh, update
 from slotwise.jit import record
 from slotwise.optimize.list_solver import arrange
-from slotwise.policies.interface import choose, learn, lists_for, see_features
+from slotwise.policies.interface import choose, learn, lists_for
 from slotwise.policies.policy_registry import register
 
 
@@ -23,7 +24,7 @@ class TSMNL:
     """Draw θ M times from a normal distribution around its estimate, and rank by the largest xᵀθ of an item's M.
 
     M = ⌈1 - log K/log(1 - 1/(4√(eπ)))⌉, as in the paper, so that the draws are optimistic for K items at once. The
-    estimate and its curvature H are those of `slotwise.estimators.online_logit` and the covariance of the draws is
+    estimate and its curvature H are those of `research.contextual.online_logit` and the covariance of the draws is
     a²H⁻¹;
     the paper maximises the likelihood anew in every round, which costs more with each, and takes Σ x xᵀ for H. Its a
     grows like √d log t by its proof; here it is `width`. It has no slots: the k-th largest goes to the slot of the k-th
@@ -60,7 +61,8 @@ class TSMNL:
 def ts_mnl(task: PolicyTask, *, width: float = 0.5, ridge: float = 1.0) -> TSMNL:
     """TS-MNL where the slots have a bias."""
     assert task.position_bias is not None
-    features = np.zeros((task.items, task.context)) if task.context else np.eye(task.items)
+    context = context_of(task)
+    features = np.zeros((task.items, context)) if context else np.eye(task.items)
     count = features.shape[1]
     draws = math.ceil(1.0 - math.log(task.slots) / math.log(1.0 - 0.25 / math.sqrt(math.e * math.pi)))
     return TSMNL(

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from slotwise.core.types import FloatArray
-from slotwise.environments.catalog import Problem, random_problem
-from slotwise.environments.dynamics import Churn, Cycle, Delay, Jump, Segment, Walk
-from slotwise.environments.world import World
+from slotwise.environments import Churn, Cycle, Delay, Jump, Problem, Segment, Walk, World, random_problem
 
 DELAYS = ("none", "fixed", "geometric", "batches")
 DRIFTS = ("none", "walk", "jumps", "cycle")

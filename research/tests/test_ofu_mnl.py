@@ -5,18 +5,18 @@ import math
 import numpy as np
 import pytest
 
+from research.contextual.contextual_mnl import ContextualTask, see_features
+from research.tests.contextual_setting import final_regret
 from slotwise import PolicyTask, get_policy
 from slotwise.core.errors import InvalidInput
 from slotwise.policies import choose, learn
-from slotwise.policies.interface import see_features
-from tests.policies.contextual_setting import final_regret
 from tests.statistical_assertions import assert_mean_is_below
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 
 
 def test_the_index_is_the_estimate_and_its_width() -> None:
-    started = get_policy("ofu-mnl", width=0.3).start(PolicyTask(2, 5, 100, np.array([0.5, 1.0]), context=3))
+    started = get_policy("ofu-mnl", width=0.3).start(ContextualTask(2, 5, 100, np.array([0.5, 1.0]), context=3))
     rng = np.random.default_rng(1)
     for now in range(1, 40):
         features = rng.normal(size=(5, 3))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from slotwise.estimators.online_logit import online_logit, refresh, update
+from research.contextual.online_logit import online_logit, refresh, update
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 

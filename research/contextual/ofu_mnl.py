@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from research.contextual.contextual_mnl import context_of, see_features
+from research.contextual.online_logit import OnlineLogit, online_logit, refresh, update
 from slotwise.core import validation
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray, Ranking
-from slotwise.estimators.online_logit import OnlineLogit, online_logit, refresh, update
 from slotwise.jit import record
 from slotwise.optimize.list_solver import arrange
-from slotwise.policies.interface import choose, learn, lists_for, see_features
+from slotwise.policies.interface import choose, learn, lists_for
 from slotwise.policies.policy_registry import register
 
 
 @record
 class OFUMNL:
-    """Rank by xᵀθ + β_t √(xᵀH⁻¹x) with θ and H of `slotwise.estimators.online_logit`.
+    """Rank by xᵀθ + β_t √(xᵀH⁻¹x) with θ and H of `research.contextual.online_logit`.
 
     β_t = width · √d log(1 + t): the order that the paper has, whose constants are for its proof; `width` and `ridge`
     are choices of ours. The paper has no slots: here the k-th largest goes to the slot of the k-th largest bias, and
@@ -56,7 +57,8 @@ class OFUMNL:
 def ofu_mnl(task: PolicyTask, *, width: float = 0.1, ridge: float = 1.0) -> OFUMNL:
     """OFU-MNL+ where the slots have a bias."""
     assert task.position_bias is not None
-    features = np.zeros((task.items, task.context)) if task.context else np.eye(task.items)
+    context = context_of(task)
+    features = np.zeros((task.items, context)) if context else np.eye(task.items)
     count = features.shape[1]
     return OFUMNL(
         model=online_logit(task.position_bias, count, validation.positive_number("ridge", ridge)),

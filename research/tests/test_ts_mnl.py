@@ -3,17 +3,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from slotwise import PolicyTask, get_policy
+from research.contextual.contextual_mnl import ContextualTask, see_features
+from research.tests.contextual_setting import final_regret
+from slotwise import get_policy
 from slotwise.policies import choose, learn
-from slotwise.policies.interface import see_features
-from tests.policies.contextual_setting import final_regret
 from tests.statistical_assertions import assert_mean_is, assert_mean_is_below
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 
 
 def test_draws_are_normal_around_the_estimate_with_its_covariance() -> None:
-    started = get_policy("ts-mnl", width=0.7).start(PolicyTask(2, 4, 100, np.array([1.0, 0.5]), context=2))
+    started = get_policy("ts-mnl", width=0.7).start(ContextualTask(2, 4, 100, np.array([1.0, 0.5]), context=2))
     rng = np.random.default_rng(1)
     for _ in range(30):
         see_features(started, rng.normal(size=(4, 2)))
@@ -32,7 +32,7 @@ def test_draws_are_normal_around_the_estimate_with_its_covariance() -> None:
 
 
 def test_items_are_ranked_by_the_largest_of_their_draws() -> None:
-    started = get_policy("ts-mnl").start(PolicyTask(2, 5, 100, np.array([1.0, 0.5]), context=3))
+    started = get_policy("ts-mnl").start(ContextualTask(2, 5, 100, np.array([1.0, 0.5]), context=3))
     rng = np.random.default_rng(2)
     features = rng.normal(size=(5, 3))
     see_features(started, features)

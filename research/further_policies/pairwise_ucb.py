@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from research.further_policies.pairwise_bounds import Bound, bernstein, exploration, is_kl
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
 from slotwise.jit import inlined, jit, record
 from slotwise.optimize.list_solver import arrange
-from slotwise.policies.indices.pairwise_bounds import MAX_STEPS, PARABOLA, STEP, Bound, bernstein, exploration, is_kl
+from slotwise.policies.indices.kl_bernoulli import MAX_STEPS, PARABOLA, STEP
 from slotwise.policies.interface import choose, learn, lists_for, update_from_tally
 from slotwise.policies.policy_registry import register
 
@@ -174,7 +175,7 @@ def _most_likely(clicks: float, trials: FloatArray, position_bias: FloatArray, v
 def _kl_bound(
     clicks: float, trials: FloatArray, position_bias: FloatArray, mean: float, level: float, start: float
 ) -> float:
-    """The pooled kl bound, by Newton's method in log α as in `slotwise.policies.indices.pairwise_bounds.kl_bound`."""
+    """The pooled kl bound, by Newton's method in log α as in `slotwise.policies.indices.kl_bernoulli.kl_bound`."""
     slope_at_mean = 0.0
     for slot in range(len(trials)):
         share = 1.0 / (1.0 + position_bias[slot] * mean)

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 from scipy.stats import binom
 
+from research.further_policies.pairwise_bounds import bernstein, exploration
 from slotwise import PolicyTask, get_policy
 from slotwise.core.errors import InvalidInput
-from slotwise.policies.indices.pairwise_bounds import STEP, bernstein, exploration, kl_bound
+from slotwise.policies.indices.kl_bernoulli import kl_bound
 
 COUNTS = [(1.0, 1.0), (3.0, 40.0), (0.02, 5.0), (70.0, 2.5), (4_000.0, 90_000.0)]
 LEVELS = [1e-6, 0.3, 2.0, 15.0]
@@ -20,27 +20,6 @@ def upper_odds(kind: bool, clicks: float, passes: float, level: float) -> float:
     if passes == 0.0:
         return math.inf
     return kl_bound(clicks, passes, level, math.inf) if kind else bernstein(clicks, passes, clicks + passes, 1.0, level)
-
-
-def kl(p: float, q: float) -> float:
-    """Between Bernoulli variables."""
-    return sum(a * math.log(a / b) for a, b in ((p, q), (1 - p, 1 - q)) if a > 0)
-
-
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize(("clicks", "passes"), COUNTS)
-def test_the_kl_bound_is_where_the_divergence_is_the_level(clicks: float, passes: float, level: float) -> None:
-    trials = clicks + passes
-    p = clicks / trials
-    wanted = brentq(lambda log_odds: trials * kl(p, 1 / (1 + math.exp(-log_odds))) - level, math.log(p / (1 - p)), 30)
-    for start in (math.inf, 0.0, clicks / passes * 1.0001, 1e6):
-        found = kl_bound(clicks, passes, level, start)
-        # of a Newton step of STEP of the distance, about the square is left; of the distance itself, rounding
-        assert math.log(found) == pytest.approx(wanted, rel=0, abs=STEP**2 * (wanted - math.log(p / (1 - p))) + 1e-9)
-
-
-def test_without_a_click_the_kl_bound_has_a_closed_form() -> None:
-    assert kl_bound(0.0, 8.0, 3.0, math.inf) == pytest.approx(math.exp(3 / 8) - 1)
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from research.contextual import ContextualMNL
 from slotwise import simulate
 from slotwise.core.types import FloatArray
-from slotwise.environments import ContextualMNL
 
 WEIGHTS = (3.0, -2.0, 1.0)
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from research.contextual.contextual_mnl import ContextualMNL, ContextualTask, see_features
 from slotwise import NO_CLICK, simulate
 from slotwise.core.errors import InvalidInput
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray, Ranking
-from slotwise.environments import ContextualMNL, problem
 from slotwise.jit import interpreted, record
 from slotwise.optimize import Goal
-from slotwise.policies.interface import choose, learn, see_features
+from slotwise.policies.interface import choose, learn
 from tests.statistical_assertions import assert_frequencies, assert_mean_is
 
 WEIGHTS = np.array([3.0, -2.0, 1.0])
@@ -55,6 +53,7 @@ def test_features_are_bounded_and_drawn_afresh_except_those_of_items() -> None:
     assert np.abs(features).max() <= 1 / np.sqrt(3)
     assert (features[:, :, 0] == features[0, :, 0]).all()
     task = SEEN[0][0]
+    assert isinstance(task, ContextualTask)
     assert task.context == 3
     assert task.features is not None
     assert np.array_equal(task.features[:, 0], features[0, :, 0])
@@ -135,21 +134,6 @@ def test_the_oracle_has_no_regret_compiled_and_plain() -> None:
     with interpreted():
         plain = simulate(USERS, "toprank", rounds=300, replications=2, seed=3, jobs=1)
     assert np.array_equal(plain["toprank"].regret, run["toprank"].regret)
-
-
-def test_a_problem_file_has_the_same_fields(tmp_path: Path) -> None:
-    file = tmp_path / "visitors.json"
-    content: dict[str, Any] = {"model": "contextual", "position_bias": [1, 0.5], "weights": [1, -1], "items": 5}
-    file.write_text(json.dumps(content | {"rounds": 70}))
-    found = problem(str(file))
-    assert isinstance(found.users, ContextualMNL)
-    assert (found.rounds, found.users.items, found.users.fixed) == (70, 5, 0)
-    file.write_text(json.dumps(content | {"segments": []}))
-    with pytest.raises(InvalidInput, match='a contextual problem has an unknown key "segments"'):
-        problem(str(file))
-    file.write_text(json.dumps({"model": "contextual", "items": 5, "weights": [1]}))
-    with pytest.raises(InvalidInput, match='a contextual problem lacks the key "position_bias"'):
-        problem(str(file))
 
 
 @pytest.mark.parametrize(
