@@ -17,6 +17,8 @@ from tests.logs.synthetic_impressions import rankings
 from tests.statistical_assertions import assert_mean_is
 
 BIAS, ALPHA = np.array([1.0, 0.5, 0.3]), np.array([0.2, 0.4, 0.1, 0.6, 0.3])
+#: two items, each in each of two slots, and nothing in the other slot
+ONE_SLOT = [[0, EMPTY], [1, EMPTY], [EMPTY, 0], [EMPTY, 1]]
 
 
 @pytest.fixture(scope="module")
@@ -154,3 +156,25 @@ def test_an_item_without_a_finite_estimate_does_not_lower_the_likelihood() -> No
     rest = Rankings([[0, 1], [1, 0]], [[9, 5], [7, 4]], [20, 20], items=2)
     found, alone = (Fit.of_rankings(one, estimator="maximum-likelihood").log_likelihood for one in (seen, rest))
     assert found == pytest.approx(alone, abs=1e-6)
+
+
+def test_a_list_is_compared_in_the_slots_that_impressions_fill() -> None:
+    """Items and slots are alike, and each impression fills one of two slots: no list has more clicks than the log."""
+    seen = Rankings(ONE_SLOT, [[10, 0], [10, 0], [0, 10], [0, 10]], [90] * 4, items=2)
+    best = Fit.of_rankings(seen).best()
+    assert best.rate.click_rate == pytest.approx(0.1, rel=0.02)
+    assert best.rate.low < 0.1 < best.rate.high
+    odds = 2 * 0.1 / 0.9
+    assert best.all_slots.click_rate == pytest.approx(odds / (1 + odds), rel=0.02)
+    assert "impressions that fill 1 of 2 slots on average, as those of the log do" in best.caution()
+    assert best.to_dict()["all_slots"] == best.all_slots.to_dict()
+
+
+def test_a_list_that_leaves_slots_of_the_log_empty_is_not_compared() -> None:
+    """Two items cannot fill three slots, and each impression fills one."""
+    shown = [[0, EMPTY, EMPTY], [1, EMPTY, EMPTY], [EMPTY, 0, EMPTY], [EMPTY, 1, EMPTY], [EMPTY, EMPTY, 0]]
+    clicks = [[10 * (item != EMPTY) for item in ranking] for ranking in shown]
+    best = Fit.of_rankings(Rankings(shown, clicks, [90] * 5, items=2)).best()
+    assert math.isnan(best.rate.click_rate)
+    assert math.isfinite(best.all_slots.click_rate)
+    assert best.caution().endswith("some of them slots that the list leaves empty: the rates are not compared.")

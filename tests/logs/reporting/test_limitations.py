@@ -73,3 +73,10 @@ def test_names_that_differ_by_case_or_blanks_are_listed() -> None:
     (said,) = limitations(Fit.of_rankings(seen, item_ids=["Tea", "milk", "tea "]))
     assert said.startswith("Some names differ only by case or blanks: 'Tea' and 'tea '.")
     assert limitations(Fit.of_rankings(seen, item_ids=["tea", "milk", "te a"])) == [ALL_COMPARABLE]
+
+
+def test_rows_that_may_be_parts_of_pages() -> None:
+    shown = [[0, EMPTY], [1, EMPTY], [EMPTY, 0], [EMPTY, 1]]
+    assert said(shown, np.where(np.array(shown) == EMPTY, 0, 5), [50] * 4, 2).startswith(
+        "Every impression fills one slot only. If these are rows of larger pages, name the column"
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from slotwise import Rankings
+from slotwise import EMPTY, Rankings
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.number_format import percent
 from slotwise.logs.reporting.log_summary import LogSummary, begins_with, row_of
@@ -54,3 +54,12 @@ def test_no_gain_is_promised_where_nothing_is_recommended() -> None:
     assert "Which click rate to expect?" not in words
     assert "In 2 of 2 placements they are a guess" in words
     assert "Which items are underplaced? This log does not determine it." in words
+
+
+def test_lists_are_compared_in_the_slots_that_impressions_fill() -> None:
+    """Items and slots are alike, and each impression fills one of two slots: nothing is to be gained."""
+    shown = [[0, EMPTY], [1, EMPTY], [EMPTY, 0], [EMPTY, 1]]
+    seen = Rankings(shown, [[100, 0], [100, 0], [0, 100], [0, 100]], [900] * 4, items=2)
+    words = " ".join(LogSummary.of([Fit.of_rankings(seen, placement=name) for name in "ab"]).in_words())
+    assert "A click in 10.0 % of impressions (" in words
+    assert "where 10.0 % have one now. Both are for impressions that fill as many slots as those of the log" in words

@@ -128,6 +128,24 @@ def test_no_item_is_torn_from_its_place(fit: Fit, tmp_path: Path, monkeypatch: p
     assert re.search(r"What to show\? 1\.&nbsp;item \d+&emsp; 2\.&nbsp;item \d+&emsp; 3\.&nbsp;item \d+<", page)
 
 
+def test_an_uplift_is_of_the_slots_that_impressions_fill(tmp_path: Path) -> None:
+    """Items and slots are alike, and each impression fills one of two slots: a list that fills both brings nothing."""
+    shown = [[0, EMPTY], [1, EMPTY], [EMPTY, 0], [EMPTY, 1]]
+    fit = Fit.of_rankings(Rankings(shown, [[100, 0], [100, 0], [0, 100], [0, 100]], [900] * 4, items=2))
+    (gain,) = (words for words in PlacementReport(fit).in_words() if words.startswith("Which click rate to expect?"))
+    assert re.search(r"A click in 10\.0 % \(.*\) of impressions, possibly no (more|less) than the 10\.0 %", gain)
+    assert "with every slot filled it would be 18.2 %" in gain
+    assert "as those of the log do; with every slot filled" in write_report(fit, tmp_path).read_text()
+
+
+def test_an_underplaced_item_is_compared_with_where_it_was() -> None:
+    seen = Rankings([[0, 1], [1, 0]], [[900, 2250], [500, 50]], [9_000, 1_000], items=2)
+    words = "\n".join(PlacementReport(Fit.of_rankings(seen)).in_words())
+    assert re.search(
+        r"1, mostly in slot 2, would get 1\.\d times as many clicks in slot 1 as where it was shown", words
+    )
+
+
 def test_a_given_position_bias_is_not_reported_as_estimated() -> None:
     log = pa.table({"items": [["a", "b"], ["b", "a"]] * 40, "clicked": ["a", "b", None, "a"] * 20})
     words = PlacementReport(logs.fit(log, position_bias=[1.0, 0.5])).in_words()

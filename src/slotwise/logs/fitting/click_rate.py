@@ -32,6 +32,10 @@ class Rate(NamedTuple):
         return {name: value if math.isfinite(value) else None for name, value in self._asdict().items()}
 
 
+#: a click rate that the log does not determine
+UNKNOWN = Rate(math.nan, 0.0, 1.0)
+
+
 def expected_rate(estimate: Estimate, lists: IntArray, chances: FloatArray, level: float = 0.95) -> Rate:
     """The click rate of showing each of `lists`, a row each, EMPTY where there is nothing, with its probability.
 

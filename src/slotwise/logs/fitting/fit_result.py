@@ -25,7 +25,8 @@ from slotwise.estimators.uncertainty.intervals import EstimateIntervals
 from slotwise.logs.counting.cleaning_rules import MultiClick
 from slotwise.logs.counting.log_tallies import LogTally
 from slotwise.logs.counting.logged_propensities import LoggedPropensities
-from slotwise.logs.fitting.click_rate import LEVEL, expected_rate
+from slotwise.logs.fitting.click_rate import LEVEL, UNKNOWN, expected_rate
+from slotwise.logs.fitting.filled_slots import FilledSlots
 from slotwise.logs.fitting.recommendation import FEW_SHOWINGS, Recommend, Recommendation, RuleOutcome, why_withheld
 from slotwise.logs.fitting.time_drift import TimeDrift
 from slotwise.posterior import Posterior, best_list, fit_posterior
@@ -179,6 +180,11 @@ class Fit:
         return "" if self.recommend == "always" else why_withheld(self.tally)
 
     @cached_property
+    def filled(self) -> FilledSlots:
+        """The slots that the counted impressions fill."""
+        return FilledSlots.of(self.tally, self.rankings)
+
+    @cached_property
     def intervals(self) -> EstimateIntervals:
         """Those that are reported, at 95 %."""
         return self.estimate.intervals(LEVEL)
@@ -256,9 +262,16 @@ class Fit:
         ranking = best_list(alpha, bias, slots=self.tally.showings.sum(axis=1) > 0)
         ids = tuple(None if item == EMPTY else self.item_ids[item] for item in ranking)
         used = np.flatnonzero(ranking != EMPTY)
+        whole = ranking[None, :], np.ones(1)
+        rate = all_slots = expected_rate(self.shrunken, *whole, level)
+        if self.filled.is_partial:
+            as_filled = self.filled.fill(*whole)
+            rate = UNKNOWN if as_filled is None else expected_rate(self.shrunken, *as_filled, level)
         return Recommendation(
             ids,
-            expected_rate(self.shrunken, ranking[None, :], np.ones(1), level),
+            rate,
+            all_slots,
+            self.filled,
             never_there=int((self.tally.showings[used, ranking[used]] == 0).sum()),
             hardly_shown=int((self.tally.showings[:, ranking[used]].sum(axis=0) < FEW_SHOWINGS).sum()),
         )

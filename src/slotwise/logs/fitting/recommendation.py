@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,7 +10,8 @@ from slotwise.core.types import FloatArray
 from slotwise.logs.counting.cleaning_rules import RULES
 from slotwise.logs.counting.log_tallies import LogTally
 from slotwise.logs.fitting.click_rate import Rate
-from slotwise.logs.fitting.number_format import percent
+from slotwise.logs.fitting.filled_slots import FilledSlots
+from slotwise.logs.fitting.number_format import percent, with_interval
 
 #: an item that was shown less often counts as hardly known
 FEW_SHOWINGS = 100
@@ -36,7 +38,11 @@ class Recommendation:
 
     #: an id per slot, None where nothing is left to show
     items: tuple[str | None, ...]
+    #: in the slots that impressions of the log fill, so that it compares with theirs; NaN if the list leaves one empty
     rate: Rate
+    #: if every slot of the list is filled
+    all_slots: Rate
+    filled: FilledSlots
     #: how many of them were never shown in that slot, and how many hardly anywhere
     never_there: int
     hardly_shown: int
@@ -49,11 +55,27 @@ class Recommendation:
             words.append(f"{_some(self.never_there, count)} never shown in that slot")
         if self.hardly_shown:
             words.append(f"{_some(self.hardly_shown, count)} shown fewer than {FEW_SHOWINGS} times anywhere")
-        return f"This rests on the model: {', and '.join(words)}." if words else ""
+        sentences = [self.slots_in_words(), f"This rests on the model: {', and '.join(words)}." if words else ""]
+        return " ".join(filter(None, sentences))
+
+    def slots_in_words(self) -> str:
+        """Return for which slots the rate is; empty if that makes no difference."""
+        if not self.filled.is_partial or percent(self.rate.click_rate) == percent(self.all_slots.click_rate):
+            return ""
+        if math.isnan(self.rate.click_rate):
+            return (
+                f"A click in {with_interval(self.all_slots)} of impressions with this list. Those of the log fill "
+                f"{self.filled.in_words()}, some of them slots that the list leaves empty: the rates are not compared."
+            )
+        return (
+            f"That is for impressions that fill {self.filled.in_words()}, as those of the log do; with every slot "
+            f"filled it would be {with_interval(self.all_slots)}."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ids from slot 1 on, and the rate; None if unknown."""
-        return {"items": list(self.items), **self.rate.to_dict()}
+        whole = {"all_slots": self.all_slots.to_dict()} if self.filled.is_partial else {}
+        return {"items": list(self.items), **self.rate.to_dict(), **whole}
 
 
 def why_withheld(tally: LogTally) -> str:

@@ -31,7 +31,16 @@ def limitations(fit: Fit) -> list[str]:
     Every item was always in one slot. Its attractiveness and the position bias of its slot cannot be separated by it
     alone.
     """
-    return [*_between_slots(fit), *_items(fit), *_one_slot(fit), *_alike(fit)] or [ALL_COMPARABLE]
+    return [*_one_at_a_time(fit), *_between_slots(fit), *_items(fit), *_one_slot(fit), *_alike(fit)] or [ALL_COMPARABLE]
+
+
+def _one_at_a_time(fit: Fit) -> list[str]:
+    if fit.filled.sets.sum(axis=1).max() > 1 or fit.slots == 1:
+        return []
+    return [
+        "Every impression fills one slot only. If these are rows of larger pages, name the column that has the id of "
+        "the page view (--impression); without it, nothing is known of items that were shown together."
+    ]
 
 
 def _between_slots(fit: Fit) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -98,7 +99,11 @@ class LogSummary:
 
     def _gain_in_words(self) -> list[str]:
         """Return the expected click rate of all recommended lists; empty if there are none."""
-        reports = [report for report in self.comparable if report.fit.tally.counted]
+        reports = [
+            report
+            for report in self.comparable
+            if report.fit.tally.counted and not math.isnan(report.best.rate.click_rate)
+        ]
         if not reports:
             return []
         views = np.array([report.fit.tally.counted for report in reports])
@@ -110,9 +115,12 @@ class LogSummary:
             if len(reports) == len(self.placements)
             else f", in the {len(reports):,} placements with a recommendation"
         )
+        partial = any(report.best.slots_in_words() for report in reports)
+        as_filled = " Both are for impressions that fill as many slots as those of the log do." if partial else ""
         return [
             f"Which click rate to expect? A click in {percent(rate.click_rate)} of impressions ({percent(rate.low)} to "
             f"{percent(rate.high)} if all lists are off together) where {percent(observed)} have one now{among}."
+            f"{as_filled}"
         ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -166,7 +167,8 @@ def held_back_in_words(underplaced: Sequence[tuple[str, UnderplacedItem]]) -> st
     if not underplaced:
         return "Which items are underplaced? None that was shown often enough."
     gains = [
-        f"{name}, {_usual_place(item)}, would get {item.times:.1f} times the clicks in slot {item.better}"
+        f"{name}, {_usual_place(item)}, would get {item.times:.1f} times as many clicks in slot {item.better} as "
+        "where it was shown"
         for name, item in underplaced[:NAMED]
     ]
     others = f"; and {len(underplaced) - NAMED:,} more" if len(underplaced) > NAMED else ""
@@ -193,6 +195,8 @@ def _list_in_words(report: PlacementReport) -> str:
 def _gain_in_words(report: PlacementReport) -> str:
     if not report.slots_comparable:
         return "Which click rate to expect? This log does not determine it."
-    caution = report.best.caution()
-    brings = against_observed(report.best.rate, report.fit.click_rate, report.fit.tally.counted)
+    rate, caution = report.best.rate, report.best.caution()
+    if math.isnan(rate.click_rate) and caution:
+        return f"Which click rate to expect? {caution}"
+    brings = against_observed(rate, report.fit.click_rate, report.fit.tally.counted)
     return f"Which click rate to expect? {brings}." + (f" {caution}" if caution else "")
