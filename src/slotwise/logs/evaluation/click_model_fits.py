@@ -52,16 +52,19 @@ def _look_and_like(sets: ClickSets, cells: IntArray, count: int) -> tuple[FloatA
     clicked = _sums(place, times * sets.clicks[filled], len(pairs))
     passed = _sums(place, times, len(pairs)) - clicked
     of_cells, of_items = (_sums(where, clicked + passed, size) for where, size in ((cell, count), (item, sets.items)))
+    cell_clicks, item_clicks = (_sums(where, clicked, size) for where, size in ((cell, count), (item, sets.items)))
+    # most pairs have none
+    hit = np.flatnonzero(clicked)
+    clicked = clicked[hit]
 
     def step(examined: FloatArray, liked: FloatArray) -> tuple[float, tuple[FloatArray, FloatArray]]:
-        chance = np.minimum(examined[cell] * liked[item], 1.0 - NEAREST)
+        looked, like = examined[cell], liked[item]
+        chance = np.minimum(looked * like, 1.0 - NEAREST)
         # not clicked: looked at and not liked, or liked and not looked at
         neither = passed / (1.0 - chance)
-        looks = clicked + neither * (examined[cell] - chance)
-        likes = clicked + neither * (liked[item] - chance)
-        return float(clicked @ np.log(chance) + passed @ np.log1p(-chance)), (
-            _mean_with_one_more(_sums(cell, looks, count), of_cells),
-            _mean_with_one_more(_sums(item, likes, sets.items), of_items),
+        return float(clicked @ np.log(chance[hit]) + passed @ np.log1p(-chance)), (
+            _mean_with_one_more(cell_clicks + _sums(cell, neither * (looked - chance), count), of_cells),
+            _mean_with_one_more(item_clicks + _sums(item, neither * (like - chance), sets.items), of_items),
         )
 
     examined, liked = _until_at_rest(step, (np.full(count, 0.5), np.full(sets.items, 0.5)), sets.impressions)
@@ -102,14 +105,26 @@ Step = Callable[[FloatArray, FloatArray], tuple[float, tuple[FloatArray, FloatAr
 
 
 def _until_at_rest(step: Step, start: tuple[FloatArray, FloatArray], impressions: int) -> tuple[FloatArray, FloatArray]:
-    """Expectation-maximisation: step after step until the log-likelihood gains next to nothing."""
-    parameters, height = start, -np.inf
-    for _ in range(MAX_STEPS):
-        before = height
-        height, further = step(*parameters)
+    """Expectation-maximisation until the log-likelihood gains next to nothing, two steps and one far beyond at a time.
+
+    The far one extrapolates the logarithms (Varadhan and Roland, Simple and globally convergent methods for
+    accelerating the convergence of any EM algorithm, 2008). It is taken unless the log-likelihood falls by more than
+    the two steps let it fall: they maximise it together with the made-up observations.
+    """
+    parameters, before = start, -np.inf
+    for _ in range(0, MAX_STEPS, 3):
+        height, once = step(*parameters)
         if abs(height - before) <= TOLERANCE * impressions:
             break
-        parameters = further
+        height_once, twice = step(*once)
+        first, second, third = (np.log(np.concatenate(each)) for each in (parameters, once, twice))
+        speed, bend = second - first, third - 2.0 * second + first
+        stretch = max(1.0, float(np.linalg.norm(speed)) / max(float(np.linalg.norm(bend)), NEAREST))
+        values = np.exp(first + 2.0 * stretch * speed + stretch**2 * bend)
+        far = np.split(np.clip(values, NEAREST, 1.0 - NEAREST), [len(start[0])])
+        height_far, beyond = step(*far)
+        fall = min(0.0, stretch**2 * (height_once - height))
+        parameters, before = beyond if height_far >= height_once + fall else twice, height
     return parameters
 
 
@@ -144,4 +159,4 @@ def _per_item(sets: ClickSets, marks: FloatArray | BoolArray) -> FloatArray:
 
 def _sums(places: IntArray, weights: FloatArray | IntArray, count: int) -> FloatArray:
     """Return the sum of the values at each of `count` places."""
-    return np.bincount(places, weights, count).astype(np.float64)
+    return np.bincount(places, weights, count).astype(np.float64, copy=False)
