@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import random
 import shutil
 import signal
 import sys
@@ -63,6 +64,13 @@ def test_spark_and_duckdb_agree_on_text(session: SparkSession, tmp_path: Path) -
     found = tallies(tmp_path / "log.csv", PAGES, engine="spark", multi_click="last")
     Plain(ROWS, "last").check(found)
     assert found == tallies(tmp_path / "log.csv", PAGES, multi_click="last")
+
+
+def test_shuffled_rows_in_several_files(session: SparkSession, tmp_path: Path) -> None:
+    shuffled = random.Random(7).sample(ROWS, len(ROWS))
+    for part in range(4):
+        pq.write_table(table(shuffled[part::4]), tmp_path / f"{part}.parquet")
+    Plain(ROWS, "first").check(tallies(tmp_path, PAGES, engine="spark"))
 
 
 def test_spark_and_duckdb_agree_on_fits(session: SparkSession, tmp_path: Path) -> None:

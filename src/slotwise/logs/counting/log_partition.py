@@ -21,9 +21,11 @@ Factors = Mapping[str | None, tuple[FloatArray, FloatArray]]
 def log_normalisers(log: CleanLog, counted: Mapping[str | None, LogTally], factors: Factors) -> dict[str | None, float]:
     """Σ log(1 + S) of each placement, where S is the sum of λα over what an impression shows."""
     sums = dict.fromkeys(counted, 0.0)
-    parts = [] if log.streamed is None else [_streamed(log.streamed, counted, factors)]
-    if log.others is not None:
-        parts.append(_grouped(log, log.others, counted, factors))
+    streamed = None if log.streamed is None else _streamed(log.streamed, counted, factors)
+    rows = log.others if log.streamed is None or streamed is not None else log.rows
+    parts = [] if streamed is None else [streamed]
+    if rows is not None:
+        parts.append(_grouped(log, rows, counted, factors))
     for part in parts:
         for name, total in part.items():
             if name in sums:
@@ -31,7 +33,9 @@ def log_normalisers(log: CleanLog, counted: Mapping[str | None, LogTally], facto
     return sums
 
 
-def _streamed(streamed: Streamed, counted: Mapping[str | None, LogTally], factors: Factors) -> dict[str | None, float]:
+def _streamed(
+    streamed: Streamed, counted: Mapping[str | None, LogTally], factors: Factors
+) -> dict[str | None, float] | None:
     places = streamed.item_places({name: tally.item_ids for name, tally in counted.items()})
     worth, bias = np.zeros(len(places)), np.zeros((len(streamed.placements), streamed.clicks.shape[1]))
     for group, (name, pairs) in enumerate(streamed.pairs_of()):

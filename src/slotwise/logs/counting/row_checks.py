@@ -57,10 +57,13 @@ def check_rows(layout: Layout, rows: ir.Table) -> tuple[dict[str, int], int, int
 
 
 def _refuse_misread(layout: Layout) -> None:
-    for name, (wrong, wanted) in layout.misread().items():
-        example = layout.table.filter(wrong).select(value=layout[name].cast("string")).limit(1).to_pyarrow().to_pylist()
-        if example:
-            raise InvalidInput(f"{name} must be {wanted}, got {example[0]['value']!r}")
+    checks = layout.misread()
+    if checks:
+        # the least of the wrong values, so that the error is the same each time
+        values = {name: layout[name].cast("string").min(where=wrong) for name, (wrong, _) in checks.items()}
+        for name, value in _one(layout.table.aggregate(**values)).items():
+            if value is not None:
+                raise InvalidInput(f"{name} must be {checks[name][1]}, got {value!r}")
     weight = layout.columns.weight
     if weight is not None:
         lowest = layout.table.aggregate(low=layout[weight].cast("float64").min()).to_pyarrow()["low"][0].as_py()

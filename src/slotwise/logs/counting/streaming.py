@@ -33,6 +33,8 @@ MAX_ROWS = 2**31
 MAX_CELLS = 50_000_000
 #: of the impressions, at most this share may be in pieces
 MAX_IN_PIECES = 0.05
+#: an engine may return rows in another order each time, with other impressions in pieces
+MAX_READS = 3
 #: what a row must not carry, as each of these is another way to count
 UNSUITED = ("weight", "propensity", "item_propensity")
 
@@ -99,14 +101,22 @@ class Streamed:
         wanted = ibis.memtable(pa.table({KEY: self.odd}))
         return self.rows.with_key().semi_join(wanted, KEY).drop(KEY)
 
-    def log_sums(self, attractiveness: FloatArray, position_bias: FloatArray) -> dict[str | None, float]:
-        """Σ log(1 + Σ λα) over the impressions that were counted: α by pair, λ by placement and slot."""
-        total = np.zeros(len(self.placements))
+    def log_sums(self, attractiveness: FloatArray, position_bias: FloatArray) -> dict[str | None, float] | None:
+        """Σ log(1 + Σ λα) over the impressions that were counted: α by pair, λ by placement and slot.
+
+        None if the log is read again and an impression is in pieces this time.
+        """
+        total, runs = np.zeros(len(self.placements)), 0
         every, odd = (self.cache.read(), LEFT_OUT) if self.cache.all_there else (self.rows.read(), self.odd)
         for rows in every:
             part = np.zeros(len(self.placements))
             add_log_sums(*rows, odd, self.group, attractiveness, position_bias, part)
             total += part
+            if not self.cache.all_there:
+                starts = np.diff(rows.keys, prepend=~rows.keys[0]) != 0
+                runs += int((~np.isin(rows.keys[starts], odd)).sum())
+        if not self.cache.all_there and runs != sum(page.counted for page in self.pages.values()):
+            return None
         return dict(zip(self.placements, total.tolist(), strict=True))
 
 
@@ -121,6 +131,9 @@ def stream(
 ) -> Streamed | None:
     """Count regular impressions in one pass over the rows; None if the log does not suit it.
 
+    No order of the rows is assumed. An impression that comes in pieces is left to the caller, and the rows are read
+    again without it; the counts are those of a pass in which every counted impression came in one piece.
+
     Rows that are `complete` have no gaps. About `sample` of the impressions are kept, or up to twice as many; all, if
     it is None. `progress` receives the share of the rows that was read so far.
     """
@@ -130,17 +143,18 @@ def stream(
     numbered = RowStream.of(usable, tuple(key for key in keys if key != "impression"), complete=complete)
     if numbered is None or numbered.pairs.num_rows * slots > MAX_CELLS:
         return None
-    counter = _Counter(numbered, rows, slots, sample)
-    if not counter.count(np.zeros(0, np.int64), lambda read: progress(read / rows)):
-        return None
-    pieces = counter.in_pieces()
-    if len(pieces) > MAX_IN_PIECES * counter.pages[:, 0].sum():
-        return None
-    if len(pieces):
-        # once more, without those
+    left_out = np.zeros(0, np.int64)
+    for _ in range(MAX_READS):
         counter = _Counter(numbered, rows, slots, sample)
-        counter.count(pieces, lambda read: progress(read / rows))
-    return counter.counted()
+        if not counter.count(left_out, lambda read: progress(read / rows)):
+            return None
+        pieces = counter.in_pieces()
+        if not len(pieces):
+            return counter.counted()
+        left_out = np.union1d(left_out, pieces)
+        if len(left_out) > MAX_IN_PIECES * counter.pages[:, 0].sum():
+            return None
+    return None
 
 
 class _Counter:
@@ -183,7 +197,7 @@ class _Counter:
             self.odd.append(odd[~np.isin(odd, left_out)])
             self.sample.add(keys, starts, regular, rows)
             self.cache.add(starts, regular, rows)
-            if len(left_out) == 0 and not self._remember(keys):
+            if not self._remember(keys if len(left_out) == 0 else keys[~np.isin(keys, left_out)]):
                 return False
         return True
 

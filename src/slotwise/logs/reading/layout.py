@@ -65,6 +65,9 @@ class Layout:
         makes a table of what must be computed only once.
         """
         rows = self._from_wide(keep) if self.wide else self._from_long()
+        if self._is_text and self.table.get_backend().name == "duckdb":
+            # DuckDB takes longer to parse the text than to store the result, and every step reads the rows
+            rows = keep(rows)
         return rows if self.clicks is None else rows.union(self._from_clicks(self.clicks, rows))
 
     def misread(self) -> dict[str, tuple[ir.BooleanValue, str]]:
@@ -114,6 +117,12 @@ class Layout:
         """The separator of lists that are written as text: a bar, or else a comma or a semicolon."""
         items = self[self.columns.item]
         return value_parsing.separator_of(self.table, items if items.type().is_string() else self._clicked)
+
+    @property
+    def _is_text(self) -> bool:
+        """Whether slots and clicks, or lists, are parsed from text."""
+        names = (self.columns.item,) if self.wide else (self.columns.slot, self.columns.clicked)
+        return any(has_column(self.table, name) and self[name].type().is_string() for name in names)
 
     @property
     def _clicked(self) -> ir.Value:
