@@ -35,10 +35,8 @@ async def clear(table: str) -> tuple[int, list[str]]:
     return 200, [table]
 
 
-SERVE = Operation(
-    "POST", "/tables/{table}", serve, answers={201: "Brought."}, refuses=(401, 422), body_limit=BodyLimit(100)
-)
-CLEAR = Operation("GET", "/tables/{table}", clear, answers={200: "Gone."}, refuses=())
+SERVE = Operation("POST", "/tables/{table}", serve, answers={201: "Brought."}, body_limit=BodyLimit(100))
+CLEAR = Operation("GET", "/tables/{table}", clear, answers={200: "Gone."}, is_public=True)
 
 
 @pytest.mark.parametrize(
@@ -91,12 +89,15 @@ def test_the_document_is_made_of_the_same_types() -> None:
     order = found["components"]["schemas"]["Order"]
     assert order["properties"]["cups"]["minimum"] == 1
     assert order["required"] == ["drink"]
-    assert set(described["responses"]) == {"201", "401", "408", "422"}
+    # of its key, path and body, and of the store
+    assert set(described["responses"]) == {"201", "400", "401", "404", "408", "413", "422", "503"}
     assert described["responses"]["201"]["content"]["application/json"]["schema"] == {
         "$ref": "#/components/schemas/Bill"
     }
     assert "security" in described
-    assert "security" not in found["paths"]["/tables/{table}"]["get"]
+    public = found["paths"]["/tables/{table}"]["get"]
+    assert "security" not in public
+    assert set(public["responses"]) == {"200", "404", "503"}
 
 
 @pytest.mark.parametrize("parts", [[b"x" * 101], [b"x" * 60, b"x" * 41], [b"x" * 60, b"x" * 41, b"never read"]])

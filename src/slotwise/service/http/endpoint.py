@@ -68,7 +68,9 @@ class Operation:
     answers
         descriptions of the successful statuses
     refuses
-        statuses of the error responses
+        statuses of further error responses; those of keys, paths, headers, queries and bodies follow from the types
+    is_public
+        whether it needs no API key
     body_limit
         limits of the body
     media_types
@@ -83,7 +85,8 @@ class Operation:
         handler: Handler,
         *,
         answers: Mapping[int, str],
-        refuses: tuple[int, ...],
+        refuses: tuple[int, ...] = (),
+        is_public: bool = False,
         body_limit: BodyLimit | None = None,
         media_types: tuple[str, ...] = (JSON,),
     ) -> None:
@@ -91,8 +94,6 @@ class Operation:
         self._route = path
         self.media_types = media_types
         self.answers = answers
-        # any body may take too long
-        self.refuses = refuses if body_limit is None else (*refuses, 408)
         self.description = inspect.getdoc(handler) or ""
         # the name in metrics
         self.__name__ = handler.__name__
@@ -124,6 +125,14 @@ class Operation:
         #: required arguments of the query
         self.required = {name for name, (_, default) in fields.items() if default is ...}
         self._query = create_model("Query", __config__=ConfigDict(extra="forbid"), **fields) if fields else None
+        statuses = {503, *refuses}
+        # a PUT that creates something finds the rest of its path, or responds with 404
+        creates = method == "PUT" and 201 in answers
+        statuses |= {404} if len(self.parameters) > creates else set()
+        statuses |= {422} if self.body or self.query or self.headers else set()
+        statuses |= {400, 408, 413} if self.body else set()
+        statuses |= {412} if "If-Match" in self.headers else set()
+        self.is_public, self.refuses = is_public, sorted(statuses if is_public else {401, *statuses})
         #: arguments of the query that may be repeated
         self._lists = {name for name, (type_, _) in fields.items() if get_origin(get_args(type_)[0]) is list}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -98,30 +98,19 @@ async def _invalid(_: Request, invalid: Exception) -> Response:
     return problem(422, f"{first['field']}: {first['detail']}{got}", errors=errors)
 
 
-async def _unknown(_: Request, unknown: Exception) -> Response:
-    return problem(404, str(unknown))
+def _with_status(status: int) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """Return a handler that responds with the text of the exception."""
 
+    async def respond(_: Request, refusal: Exception) -> Response:
+        return problem(status, str(refusal))
 
-async def _broken(_: Request, broken: Exception) -> Response:
-    return problem(500, str(broken))
-
-
-async def _stale(_: Request, stale: Exception) -> Response:
-    return problem(412, str(stale))
-
-
-async def _forged(_: Request, forged: Exception) -> Response:
-    return problem(403, str(forged))
+    return respond
 
 
 async def _unavailable(_: Request, unavailable: Exception) -> Response:
     # the store's address is for the log only
     log.error("store unavailable", extra={"problem": str(unavailable)})
     return problem(503, "the store is unavailable; nothing was written", {"Retry-After": "1"})
-
-
-async def _unacceptable(_: Request, unacceptable: Exception) -> Response:
-    return problem(422, str(unacceptable))
 
 
 async def _unexpected(request: Request, fault: Exception) -> Response:
@@ -135,13 +124,13 @@ HANDLERS: Final[Mapping[Any, Any]] = {
     Refusal: _refused,
     HTTPException: _no_route,
     ValidationError: _invalid,
-    UnknownPlacement: _unknown,
-    BrokenPlacement: _broken,
-    UnknownItem: _unknown,
-    StaleVersion: _stale,
-    ForgedToken: _forged,
+    UnknownPlacement: _with_status(404),
+    BrokenPlacement: _with_status(500),
+    UnknownItem: _with_status(404),
+    StaleVersion: _with_status(412),
+    ForgedToken: _with_status(403),
     StoreUnavailable: _unavailable,
     StoreRefused: _unavailable,
-    SlotwiseError: _unacceptable,
+    SlotwiseError: _with_status(422),
     Exception: _unexpected,
 }

@@ -64,21 +64,18 @@ def _operation(operation: Operation, number: int, schemas: _Schemas) -> dict[str
         "operationId": operation.__name__,
         "description": operation.description,
         "parameters": [
-            {"name": name, "in": "path", "required": True, "schema": schemas[(number, name), "validation"]}
-            for name in operation.parameters
-        ]
-        + [
             {
                 "name": name,
-                "in": "query",
-                "required": name in operation.required,
+                "in": place,
+                "required": place == "path" or name in operation.required,
                 "schema": schemas[(number, name), "validation"],
             }
-            for name in operation.query
-        ]
-        + [
-            {"name": name, "in": "header", "required": False, "schema": schemas[(number, name), "validation"]}
-            for name in operation.headers
+            for place, names in (
+                ("path", operation.parameters),
+                ("query", operation.query),
+                ("header", operation.headers),
+            )
+            for name in names
         ],
         "responses": {
             str(status): {
@@ -95,6 +92,6 @@ def _operation(operation: Operation, number: int, schemas: _Schemas) -> dict[str
         schema = schemas[(number, "body"), "validation"]
         content_of_body = {media_type: {"schema": schema} for media_type in operation.media_types}
         described["requestBody"] = {"required": operation.body_required, "content": content_of_body}
-    if 401 in operation.refuses:
+    if not operation.is_public:
         described["security"] = [{"key": []}]
     return described

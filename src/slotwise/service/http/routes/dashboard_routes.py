@@ -42,7 +42,6 @@ Search = Annotated[
 Offset = Annotated[int, InQuery(), Field(description="Number of items to skip.", examples=[0], ge=0, le=MAX_ITEMS)]
 Limit = Annotated[int, InQuery(), Field(description="Maximum number of items.", examples=[50], ge=1, le=500)]
 
-_REFUSES = (401, 404, 422, 503)
 _UNCHANGED = "Unchanged since the ETag of If-None-Match."
 
 
@@ -61,18 +60,14 @@ class DashboardApi:
 
         def reading(path: str, handler: Handler, answer: str) -> Operation:
             answers = {200: answer, 304: _UNCHANGED}
-            return Operation("GET", f"/v1/placements/{{name}}/{path}", handler, answers=answers, refuses=_REFUSES)
+            return Operation("GET", f"/v1/placements/{{name}}/{path}", handler, answers=answers)
 
         return [
             reading("overview", self.overview, "A summary for the placement's owner."),
             reading("state", self.state, "The state in one sentence."),
             reading("timeline", self.timeline, "Counts by period, as columns."),
             Operation(
-                "GET",
-                "/v1/placements/{name}/items",
-                self.items,
-                answers={200: "Items, the most relevant first."},
-                refuses=_REFUSES,
+                "GET", "/v1/placements/{name}/items", self.items, answers={200: "Items, the most relevant first."}
             ),
         ]
 

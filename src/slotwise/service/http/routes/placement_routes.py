@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NamedTuple, TypeVar, cast
 from pydantic import Field
 
 from slotwise.service.http.conditional_headers import IdempotencyKey, IfMatch, IfNoneMatch, etag, expected
-from slotwise.service.http.endpoint import JSON, BodyLimit, InQuery, Operation, Written
+from slotwise.service.http.endpoint import JSON, BodyLimit, Handler, InQuery, Operation, Written
 from slotwise.service.http.error_responses import Refusal
 from slotwise.service.http.http_schemas import (
     BrokenSummary,
@@ -108,115 +108,52 @@ class Api:
 
     def operations(self) -> list[Operation]:
         """Return the operations, the most frequent first: a router tries them in order."""
+        bodies, one = self._bodies, "/v1/placements/{name}"
+        item = f"{one}/items/{{id:path}}"
+        decided = {
+            201: "The items to show, by slot.",
+            200: "The earlier decision with the same idempotency key.",
+        }
+        recorded, changed = {200: "The outcome is recorded."}, {200: "Changed, or unchanged."}
+        created, added = {**changed, 201: "Created."}, {**changed, 201: "Added."}
+        merge_patch = ("application/merge-patch+json", JSON)
         return [
-            Operation(
-                "POST",
-                "/v1/placements/{name}/decisions",
-                self.decide,
-                answers={
-                    201: "The items to show, by slot.",
-                    200: "The earlier decision with the same idempotency key.",
-                },
-                refuses=(400, 401, 404, 413, 422, 503),
-                body_limit=self._bodies.decision,
-            ),
+            Operation("POST", f"{one}/decisions", self.decide, answers=decided, body_limit=bodies.decision),
             Operation(
                 "PUT",
                 "/v1/decisions/{id}/outcome",
                 self.report,
-                answers={200: "The outcome is recorded."},
-                refuses=(400, 401, 404, 409, 410, 413, 422, 503),
-                body_limit=self._bodies.outcome,
+                answers=recorded,
+                refuses=(409, 410),
+                body_limit=bodies.outcome,
             ),
             Operation(
                 "POST",
                 OUTCOMES,
                 self.report_by_token,
-                answers={200: "The outcome is recorded."},
-                refuses=(400, 403, 404, 409, 413, 422, 503),
-                body_limit=self._bodies.outcome,
+                answers=recorded,
+                refuses=(403, 404, 409),
+                is_public=True,
+                body_limit=bodies.outcome,
             ),
-            Operation(
-                "GET",
-                "/v1/decisions/{id}",
-                self.decision,
-                answers={200: "The decision and its outcome so far."},
-                refuses=(401, 404, 503),
-            ),
-            Operation(
-                "PUT",
-                "/v1/placements/{name}",
-                self.put_placement,
-                answers={200: "Changed, or unchanged.", 201: "Created."},
-                refuses=(400, 401, 412, 413, 422, 503),
-                body_limit=self._bodies.placement,
-            ),
+            _read("/v1/decisions/{id}", self.decision, "The decision and its outcome so far."),
+            Operation("PUT", one, self.put_placement, answers=created, body_limit=bodies.placement),
             Operation(
                 "PATCH",
-                "/v1/placements/{name}",
+                one,
                 self.patch_placement,
-                answers={200: "Changed, or unchanged."},
-                refuses=(400, 401, 404, 412, 413, 422, 503),
-                body_limit=self._bodies.placement,
-                media_types=("application/merge-patch+json", JSON),
+                answers=changed,
+                body_limit=bodies.placement,
+                media_types=merge_patch,
             ),
-            Operation(
-                "DELETE",
-                "/v1/placements/{name}",
-                self.delete_placement,
-                answers={200: "Deleted."},
-                refuses=(401, 404, 412, 422, 503),
-            ),
-            Operation(
-                "PUT",
-                "/v1/placements/{name}/items/{id:path}",
-                self.put_item,
-                answers={200: "Changed, or unchanged.", 201: "Added."},
-                refuses=(400, 401, 404, 412, 413, 422, 503),
-                body_limit=self._bodies.outcome,
-            ),
-            Operation(
-                "DELETE",
-                "/v1/placements/{name}/items/{id:path}",
-                self.retire_item,
-                answers={200: "Retired."},
-                refuses=(401, 404, 412, 422, 503),
-            ),
-            Operation(
-                "GET",
-                "/v1/placements/{name}/changes",
-                self.changes,
-                answers={200: "Changes with their times, newest first."},
-                refuses=(401, 404, 503),
-            ),
-            Operation(
-                "GET",
-                "/v1/placements/{name}",
-                self.placement,
-                answers={200: "The current definition."},
-                refuses=(401, 404, 503),
-            ),
-            Operation(
-                "GET",
-                "/v1/placements",
-                self.placements,
-                answers={200: "Names and settings of all placements."},
-                refuses=(401, 503),
-            ),
-            Operation(
-                "GET",
-                "/v1/placements/{name}/estimates",
-                self.estimates,
-                answers={200: "Estimates by item and by slot, with intervals."},
-                refuses=(401, 404, 422, 503),
-            ),
-            Operation(
-                "GET",
-                "/v1/placements/{name}/history",
-                self.history,
-                answers={200: "Counts by period, in order."},
-                refuses=(401, 404, 422, 503),
-            ),
+            Operation("DELETE", one, self.delete_placement, answers={200: "Deleted."}),
+            Operation("PUT", item, self.put_item, answers=added, body_limit=bodies.outcome),
+            Operation("DELETE", item, self.retire_item, answers={200: "Retired."}),
+            _read(f"{one}/changes", self.changes, "Changes with their times, newest first."),
+            _read(one, self.placement, "The current definition."),
+            _read("/v1/placements", self.placements, "Names and settings of all placements."),
+            _read(f"{one}/estimates", self.estimates, "Estimates by item and by slot, with intervals."),
+            _read(f"{one}/history", self.history, "Counts by period, in order."),
         ]
 
     async def decide(
@@ -335,6 +272,10 @@ class Api:
     ) -> tuple[int, HistoryDocument]:
         """Return a placement's counts by hour or by day."""
         return 200, await self._worker.history(name, by, since, until)
+
+
+def _read(path: str, handler: Handler, answer: str) -> Operation:
+    return Operation("GET", path, handler, answers={200: answer})
 
 
 def _placement(placement: Placement) -> PlacementDocument:
