@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader
@@ -10,11 +11,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
-# pydantic reads the one in `typing` from Python 3.12 on only
-from typing_extensions import TypedDict
-
 from slotwise.demo.clock import PACE
-from slotwise.demo.demo_schemas import State, state
+from slotwise.demo.shop import DEVICES, PLACEMENT, Device
 from slotwise.demo.shop_engine import MAX_HALF_LIFE, MAX_TRAFFIC, MIN_HALF_LIFE, WINDOW_SECONDS, Shop
 from slotwise.service.http.endpoint import BodyLimit, Operation
 from slotwise.service.http.routes.pages import HEADERS, Assets
@@ -57,10 +55,8 @@ class HalfLifeChange(_Change):
     half_life_seconds: Annotated[float, Field(ge=MIN_HALF_LIFE, le=MAX_HALF_LIFE)] | None
 
 
-class Said(TypedDict):
-    """The change as text."""
-
-    said: str
+#: the change as text
+Said = dict[str, str]
 
 
 class DemoPages:
@@ -92,15 +88,10 @@ class DemoPages:
         ]
         return [
             Route("/demo", self.page),
-            Operation("GET", "/demo/state", self.state, answers={200: "The shop now."}, refuses=()).route(),
+            Operation("GET", "/demo/state", self.state, answers={200: "The shop now."}).route(),
             *(
                 Operation(
-                    "POST",
-                    f"/demo/{name}",
-                    handler,
-                    answers={200: "Changed."},
-                    refuses=(413, 422),
-                    body_limit=BodyLimit(MAX_BYTES),
+                    "POST", f"/demo/{name}", handler, answers={200: "Changed."}, body_limit=BodyLimit(MAX_BYTES)
                 ).route()
                 for name, handler in changes
             ),
@@ -111,7 +102,7 @@ class DemoPages:
         """Return the page, which requests its data itself."""
         return HTMLResponse(self._page, headers=HEADERS)
 
-    async def state(self) -> tuple[int, State]:
+    async def state(self) -> tuple[int, dict[str, Any]]:
         """Return the shop's state."""
         return 200, state(self._shop)
 
@@ -138,3 +129,76 @@ class DemoPages:
     async def items(self) -> tuple[int, Said]:
         """Add the next product."""
         return 200, {"said": await self._shop.add_item()}
+
+
+def state(shop: Shop) -> dict[str, Any]:
+    """Return the state of a shop, for the page. Times are in the viewer's seconds, except the shop's clock."""
+    next_product, everybody = shop.next_product(), shop.learned.get(None)
+    return {
+        "placement": PLACEMENT,
+        "seconds": shop.seconds(),
+        "pace": PACE,
+        "shop_time": shop.time(),
+        "visitors": shop.visitors,
+        "visitors_per_second": shop.visitors_per_second,
+        "is_full": shop.is_full(),
+        "mobile_share": shop.mobile_share,
+        "half_life_seconds": shop.half_life_seconds,
+        "next_item": None if next_product is None else next_product.name,
+        "items": _items(shop),
+        "slots": _slots(shop),
+        "lists": {
+            device: {
+                "now": [{"id": place.item, "share": place.share} for place in shop.recent[device].typical()],
+                "best": [*shop.truth.best_list(device)],
+            }
+            for device in DEVICES
+        },
+        "latest": shop.curve.latest()._asdict(),
+        # seconds, visitors, then the regret of learned lists, of the control order and of random lists
+        "curve": [
+            [seconds, losses.visitors, *(round(lost, 3) for lost in (losses.learned, losses.fixed, losses.at_random))]
+            for seconds, losses in zip(shop.curve.seconds(), shop.curve.points, strict=True)
+        ],
+        "marks": [{"seconds": seconds, "said": said} for seconds, said in shop.marks],
+        "uplift": None if everybody is None else everybody["uplift"],
+        "trouble": shop.trouble,
+    }
+
+
+def _items(shop: Shop) -> list[dict[str, Any]]:
+    """Return products with their true and their estimated attractiveness in the first slot."""
+    estimates = {
+        device: {item["id"]: {**item, "estimate": item["attractiveness"]} for item in learned["items"]}
+        for device, learned in _by_device(shop)
+    }
+    return [
+        {
+            "id": product.id,
+            "name": product.name,
+            "price": product.price,
+            "truth": {device: shop.truth.attractiveness_in_first_slot(product.id, device) for device in DEVICES},
+            "learned": {device: items[product.id] for device, items in estimates.items() if product.id in items},
+        }
+        for product in shop.products
+        # a product that is just being added is missing
+        if product.id in shop.truth.attractiveness
+    ]
+
+
+def _slots(shop: Shop) -> list[dict[str, Any]]:
+    """Return slots with their true and their estimated visibility relative to the first."""
+    estimates = {device: learned["position_bias"] for device, learned in _by_device(shop)}
+    return [
+        {
+            "slot": slot,
+            "truth": shop.truth.visibility_beside_first(slot),
+            # by segment: if segments differ, the bias of all visitors fits none of them
+            "learned": {device: slots[slot - 1] for device, slots in estimates.items() if slot <= len(slots)},
+        }
+        for slot in range(1, shop.truth.slots + 1)
+    ]
+
+
+def _by_device(shop: Shop) -> list[tuple[Device, Mapping[str, Any]]]:
+    return [(device, shop.learned[device]) for device in DEVICES if device in shop.learned]
