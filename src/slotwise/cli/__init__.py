@@ -1,4 +1,4 @@
-"""The command line: a thin layer over the library, one file per command."""
+"""The command line: a thin layer over the library, one file per command, and one for those on a store."""
 
 from __future__ import annotations
 

@@ -24,11 +24,11 @@ COMMANDS = {
     "demo": "slotwise.cli.demo_command",
     "serve": "slotwise.cli.serve_command",
     "drive": "slotwise.cli.drive_command",
-    "decisions": "slotwise.cli.decisions_command",
-    "compact": "slotwise.cli.compact_command",
-    "backup": "slotwise.cli.backup_command",
-    "export": "slotwise.cli.export_command",
-    "import": "slotwise.cli.import_command",
+    "decisions": "slotwise.cli.store_commands",
+    "compact": "slotwise.cli.store_commands",
+    "backup": "slotwise.cli.store_commands",
+    "export": "slotwise.cli.store_commands",
+    "import": "slotwise.cli.store_commands",
 }
 HELP = f"""Learn the best order of items on a page from clicks.
 
