@@ -21,6 +21,7 @@ from slotwise.service.schemas.report_schemas import (
 
 StateKind = Literal["nothing_yet", "one_item", "quiet", "changed", "too_early", "close", "settled"]
 Level = Literal["fine", "look", "unknown"]
+CheckId = Literal["waiting", "late", "silent", "repeated", "several", "fresh", "fit", "drift", "half_life"]
 Measure = Literal["click_rate", "value_per_view"]
 
 _STATE: Final = {
@@ -111,7 +112,7 @@ class SlotBias(TypedDict):
 class Check(TypedDict):
     """One health check."""
 
-    id: Literal["waiting", "late", "silent", "repeated", "several", "fresh", "fit", "drift", "half_life"]
+    id: CheckId
     level: Level
     """`fine`, `look` if it needs attention, or `unknown` if there is not enough data."""
     sentence: str
