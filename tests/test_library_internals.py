@@ -98,7 +98,7 @@ OTHERS = {
         ("uvicorn.protocols.http.httptools_impl:RequestResponseCycle", "RequestResponseCycle"),
         ("uvicorn.server:ServerState", "ServerState"),
     ],
-    "service/reports/estimates_process.py": [
+    "service/reports/estimate_service.py": [
         ("concurrent.futures.process:ProcessPoolExecutor._processes", "_processes")
     ],
     "service/storage/postgresql.py": [("psycopg:Connection.wait", "def wait")],

@@ -70,7 +70,7 @@ def read_past(store: Store, name: str, by: By, span: HistorySpan) -> Past:
     return Past(
         PlacementDefinition.model_validate_json(store.definition(name)),
         store.history(name, *span, by_day=by == "day"),
-        store.history_counters(name, *span, by_day=by == "day"),
+        store.period_counters(name, *span, by_day=by == "day"),
         store.period_ends(name, *span),
         [
             change_document(change)

@@ -171,7 +171,7 @@ def _read_by_hour(store: Store, version: Version, bias: Sequence[float], hour: i
 def _last_hour(store: Store, name: str, now: float) -> int | None:
     """The start of the last hour, or of the last day if it is longer ago, in which a decision was issued."""
     rows_today = store.period_counters(name, int(now - QUIET_SECONDS) // HOUR * HOUR - HOUR)
-    rows = rows_today or store.history_counters(name, int(now) - BEST_DAYS * DAY, int(now), by_day=True)
+    rows = rows_today or store.period_counters(name, int(now) - BEST_DAYS * DAY, int(now), by_day=True)
     return max((row.period.start for row in rows if row.counters.issued and row.period.hours), default=None)
 
 

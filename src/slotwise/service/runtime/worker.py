@@ -23,8 +23,7 @@ from slotwise.service.placements.placement_state import Placement
 from slotwise.service.placements.placement_updates import PlacementUpdates
 from slotwise.service.placements.propensities import Propensities, Propensity
 from slotwise.service.reports.dashboard_queries import Dashboard
-from slotwise.service.reports.estimate_service import EstimateService, LocalEstimator
-from slotwise.service.reports.estimates_process import RemoteEstimator
+from slotwise.service.reports.estimate_service import EstimateService, LocalEstimator, RemoteEstimator
 from slotwise.service.reports.history import By, HistorySpan, history
 from slotwise.service.reports.uplift import Span, SpanTexts
 from slotwise.service.runtime.background_tasks import again_and_again

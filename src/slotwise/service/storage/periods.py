@@ -67,19 +67,6 @@ class PeriodTables(Database):
                 )
             )
 
-    def period_counters(self, name: str, since: int = 0, until: int = LAST) -> list[PeriodCounters]:
-        """Counters by period, segment and arm, in order of period."""
-        with self.reading():
-            rows = self.all(
-                f"SELECT start, hours, segment, arm, {', '.join(COUNTERS)} FROM period_counters "
-                "WHERE placement = ? AND start >= ? AND start < ? ORDER BY start, hours, segment, arm",
-                (name, since, until),
-            )
-            return [
-                PeriodCounters(CountPeriod(start, hours), segment, arm, Counters(*counts))
-                for start, hours, segment, arm, *counts in rows
-            ]
-
     def arm_counts(self, name: str, since: int, until: int, *, by_segment: bool) -> list[ArmCounts]:
         """Outcomes by arm, of periods that start from `since` on and before `until`."""
         keys, group = _keys("start, hours, SEGMENT, arm", by_segment=by_segment)
@@ -112,7 +99,9 @@ class PeriodTables(Database):
             )
             return [HistoryRow(CountPeriod(start, hours), *columns) for start, hours, *columns in rows]
 
-    def history_counters(self, name: str, since: int, until: int, *, by_day: bool) -> list[PeriodCounters]:
+    def period_counters(
+        self, name: str, since: int = 0, until: int = LAST, *, by_day: bool = False
+    ) -> list[PeriodCounters]:
         """Counters by period, segment and arm, in order; with `by_day`, hours are added up."""
         with self.reading():
             rows = self.all(

@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 
 from slotwise.core.errors import InvalidInput, StoreUnavailable
-from slotwise.service.reports import estimate_service, estimates_process
-from slotwise.service.reports.estimate_service import is_large
-from slotwise.service.reports.estimates_process import RemoteEstimator
+from slotwise.service.reports import estimate_service
+from slotwise.service.reports.estimate_service import RemoteEstimator, is_large
 from slotwise.service.runtime import Worker
 from slotwise.service.schemas.report_schemas import EstimatesDocument
 from slotwise.service.storage.decision_types import HOUR, Outcome, hour_of
@@ -165,7 +164,7 @@ def test_a_killed_process_is_reported_and_restarted(tmp_path: Path) -> None:
 
 
 def test_it_ends_when_there_is_nothing_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(estimates_process, "IDLE_SECONDS", 0.1)
+    monkeypatch.setattr(estimate_service, "IDLE_SECONDS", 0.1)
 
     async def test(worker: Worker, _: Clock) -> None:
         await worker.written_estimates("large")
