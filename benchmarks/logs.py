@@ -158,10 +158,11 @@ def _tally(log: str) -> None:
 def _fit(log: str) -> None:
     """With all that the report says of it."""
     from slotwise.logs import fit
-    from slotwise.logs.reporting.placement_report import PlacementReport
+    from slotwise.logs.reporting.log_summary import LogSummary
 
-    report = PlacementReport(fit(log, memory=MEMORY))
-    assert report.in_words()
+    summary = LogSummary.of([fit(log, memory=MEMORY)])
+    assert summary.in_words()
+    (report,) = summary.placements
     assert report.goodness is not None
     assert report.held_out is not None
 

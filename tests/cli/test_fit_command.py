@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_json_of_one_placement(folder: Path) -> None:
     done = subprocess.run([COMMAND, "fit", "clean.parquet", "--json"], capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
-    assert list(found)[:9] == [
+    assert list(found)[:10] == [
         "impressions",
         "no_click",
         "multi_click",
@@ -43,6 +43,7 @@ def test_json_of_one_placement(folder: Path) -> None:
         "converged",
         "identifiable",
         "log_likelihood",
+        "shown_now",
         "best",
     ]
     assert found["impressions"] == 500
@@ -94,9 +95,11 @@ def test_the_whole_list_and_limitations_are_printed(folder: Path) -> None:
     (folder / "apart.csv").write_text("\n".join(["impression,slot,item,clicked", *rows]))
     screen = run("fit", "apart.csv")
     told = " ".join(screen.split())
-    assert all(f"{slot}. tea, " in told for slot in range(1, 6))
-    assert "they are listed below" in told
-    assert "cannot be compared" in told.partition("Limitations of this log:")[2]
+    assert told.startswith("Nothing is recommended: the slots cannot be compared")
+    assert "cannot be compared: no item was seen in several" in told.partition("What can the log not tell?")[2]
+    table = told.partition("Shown now (most often")[2].partition("Position bias")[0]
+    assert "best guess" in table
+    assert all(f"{slot} tea, {slot} 100.0 % tea, " in table for slot in range(1, 6))
     assert json.loads(run("evaluate", "apart.csv", "--ranking", '"tea, 1","tea, 2"', "--json"))["by_model"]
     assert json.loads(run("evaluate", "apart.csv", "--ranking", '["tea, 1", "tea, 2"]', "--json"))["by_model"]
 
@@ -252,8 +255,8 @@ def test_segments_and_times(folder: Path) -> None:
     assert "By segment:" in told
     assert "Did tastes change? Yes" in told
     page = (folder / "out" / "report.html").read_text()
-    assert "<h2>By segment</h2>" in page
-    assert "<h2>Over time</h2>" in page
+    assert "<h3>By segment</h3>" in page
+    assert "<h3>Over time</h3>" in page
     assert {"segments.csv", "segments.png", "changes.png"} <= {path.name for path in (folder / "out").iterdir()}
     rows = (folder / "out" / "segments.csv").read_text().splitlines()
     assert rows[0] == "placement,segment,item,attractiveness,low,high,shown,clicks"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from slotwise.core import html_page
 from slotwise.core.html_page import as_address, render, write_page
+from slotwise.core.plotting import DARK_COLOURS
 
 
 def test_values_of_any_content_are_escaped() -> None:
@@ -20,8 +22,11 @@ def test_values_of_any_content_are_escaped() -> None:
 
 def test_parts() -> None:
     parts = html_page._templates().get_template("core/html_page/parts.html").module
-    assert parts.table(["slot", "#clicks"], [["1 & 2", "30"]]) == (  # type: ignore[attr-defined]
-        '<table><tr><th>slot</th><th class="n">clicks</th></tr><tr><td>1 &amp; 2</td><td class="n">30</td></tr></table>'
+    table = parts.table(["slot", "#clicks"], [["1 & 2", "30"], ["3", ["4", "<"]]], "Clicks")  # type: ignore[attr-defined]
+    assert table == (
+        '<div class="wide" tabindex="0" role="group" aria-label="Clicks"><table><thead><tr><th scope="col">slot</th>'
+        '<th scope="col" class="n">clicks</th></tr></thead><tbody><tr><th scope="row">1 &amp; 2</th>'
+        '<td class="n">30</td></tr><tr><th scope="row">3</th><td class="n">4&emsp; &lt;</td></tr></tbody></table></div>'
     )
     assert parts.bullets(["5 %", "<"]) == "<ul><li>5&nbsp;%</li><li>&lt;</li></ul>"  # type: ignore[attr-defined]
 
@@ -35,6 +40,15 @@ def test_a_value_that_is_missing_is_an_error_and_leaves_no_file(tmp_path: Path) 
 def test_a_picture_is_held_by_its_address(tmp_path: Path) -> None:
     (tmp_path / "x.svg").write_text("<svg/>")
     assert as_address(tmp_path / "x.svg") == "data:image/svg+xml;base64,PHN2Zy8+"
+
+
+def test_a_picture_has_colours_for_a_light_and_for_a_dark_page(tmp_path: Path) -> None:
+    (tmp_path / "x.svg").write_text('<svg><style>*{}</style><path style="stroke: #0072b2"/></svg>')
+    text = base64.b64decode(as_address(tmp_path / "x.svg").partition(",")[2]).decode()
+    assert 'style="stroke: var(--0072b2)"' in text
+    light, _, dark = text.partition("@media(prefers-color-scheme:dark)")
+    assert "--0072b2:#0072b2;" in light
+    assert f"--0072b2:{DARK_COLOURS['#0072b2']};" in dark
 
 
 def test_without_jinja_the_error_names_the_package_to_install() -> None:

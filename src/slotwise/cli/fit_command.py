@@ -116,7 +116,7 @@ def fit(
     if as_json:
         print(json.dumps(logs.report_dict(fits, described), allow_nan=False))
     else:
-        show(logs.fit_text(fits, described) + logs.cleaning_text(fits[0].tally.cleaning))
+        show(logs.fit_text(fits, described))
     if out is not None:
         with progress_bar() as tell:
             tell("writing the report")

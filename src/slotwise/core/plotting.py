@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 
 #: Okabe and Ito's palette, with violet in place of yellow, which is too pale for a line on white
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D3A9B", "#000000")
+#: each colour of the palette on a dark page
+DARK_COLOURS = dict(
+    zip(
+        map(str.lower, PALETTE),
+        ("#4fa8e0", "#f08a4b", "#3ecfa4", "#e5a3c8", "#e69f00", "#8fd0f5", "#b39ae0", "#e6e8eb"),
+        strict=True,
+    )
+)
 FORMATS = ("png", "svg", "pdf")
 
 
@@ -36,7 +44,7 @@ def bare(axes: Axes) -> None:
 
 
 def save(drawn: Figure, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> None:
-    """Write a figure in these formats; the same figure gives the same bytes.
+    """Write a figure in these formats; the same figure gives the same bytes. An SVG has a transparent background.
 
     Letters that the default font lacks are taken from another font of this machine. If no font has them, an SVG holds
     its text as text, and the browser draws it with its own fonts.
@@ -54,7 +62,7 @@ def save(drawn: Figure, folder: Path, name: str, formats: Sequence[str] = FORMAT
             for kind in formats:
                 stamp = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
                 with replacing(folder / f"{name}.{kind}") as file:
-                    drawn.savefig(file, format=kind, dpi=160, metadata=stamp)
+                    drawn.savefig(file, format=kind, dpi=160, metadata=stamp, transparent=kind == "svg")
                 # the layout is computed once: it takes as long as drawing; with "none" for None, matplotlib would still
                 # draw everything twice
                 drawn.set_layout_engine(None)

@@ -38,6 +38,7 @@ def test_json_is_as_documented(fit: Fit) -> None:
         "converged",
         "identifiable",
         "log_likelihood",
+        "shown_now",
         "best",
     ]
     assert list(found["items"]) == ["a", "b", "c", "d", "e"]
@@ -166,7 +167,7 @@ def test_a_list_is_compared_in_the_slots_that_impressions_fill() -> None:
     assert best.rate.low < 0.1 < best.rate.high
     odds = 2 * 0.1 / 0.9
     assert best.all_slots.click_rate == pytest.approx(odds / (1 + odds), rel=0.02)
-    assert "impressions that fill 1 of 2 slots on average, as those of the log do" in best.caution()
+    assert "impressions that fill 1 of 2 slots on average. With every slot filled" in best.slots_in_words()
     assert best.to_dict()["all_slots"] == best.all_slots.to_dict()
 
 
@@ -177,4 +178,4 @@ def test_a_list_that_leaves_slots_of_the_log_empty_is_not_compared() -> None:
     best = Fit.of_rankings(Rankings(shown, clicks, [90] * 5, items=2)).best()
     assert math.isnan(best.rate.click_rate)
     assert math.isfinite(best.all_slots.click_rate)
-    assert best.caution().endswith("some of them slots that the list leaves empty: the rates are not compared.")
+    assert best.slots_in_words().endswith("some of them slots that the list leaves empty: the rates are not compared.")

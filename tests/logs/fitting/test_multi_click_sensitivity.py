@@ -11,8 +11,8 @@ import pytest
 from slotwise.logs import Columns, Fit, fit_placements
 from slotwise.logs.counting.cleaning_rules import MULTI_CLICK
 from slotwise.logs.fitting import multi_click_sensitivity
+from slotwise.logs.reporting.log_summary import LogSummary
 from slotwise.logs.reporting.multi_click_report import multi_click_sentences
-from slotwise.logs.reporting.placement_report import PlacementReport
 from tests.logs.reference_counter import dirty_rows, table
 
 PAGES = Columns(placement="page", order="turn")
@@ -45,10 +45,9 @@ def test_each_answer_is_that_of_a_fit_under_the_rule(rule: Any, estimator: str) 
 
 def test_the_rate_of_the_rule_that_counts_is_the_one_that_is_recommended() -> None:
     (found,) = fit_placements(both_clicked(), Columns(order="turn"), each_rule=True)
-    words = PlacementReport(found).in_words()
-    (bring,) = (line for line in words if line.startswith("Which click rate to expect?"))
-    rate = bring.removeprefix("Which click rate to expect? A click in ").partition(" (")[0]
-    assert f"by rule: first {rate};" in words[1]
+    answer, *words = LogSummary.of([found]).in_words()
+    rate = answer.partition("A click is expected in ")[2].partition(" of impressions")[0]
+    assert f"by rule: first {rate};" in " ".join(words)
 
 
 def test_a_rule_that_leaves_no_click_is_reported() -> None:

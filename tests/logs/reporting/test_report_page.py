@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
 
-from slotwise import EMPTY, Rankings, logs
+from slotwise import EMPTY, Rankings
 from slotwise.logs.fitting.fit_result import Fit
-from slotwise.logs.reporting import fit_figures, report_page
+from slotwise.logs.reporting import fit_figures, log_summary
 from slotwise.logs.reporting.placement_report import PlacementReport
 from slotwise.logs.reporting.report_page import write_report
 from tests.logs.synthetic_impressions import rankings
+from tests.service.browser import CHROMIUM, OPTIONS, needs_a_browser
 
 ODDS = np.outer([1.0, 0.5, 0.3], np.geomspace(0.05, 0.8, 45))
-HEADINGS = [
-    "Position bias of each slot",
-    "Attractiveness of the items",
-    "Recommended list",
-    "Does the model fit?",
-    "Which model predicts best?",
-    "Limitations of this log",
-    "Data cleaning",
-    "How this was computed",
-]
+HEADINGS = ["Shown now, and what to show", "What the log says", "How to read the numbers", "Method and files"]
 
 
 @pytest.fixture(scope="module")
@@ -40,39 +35,51 @@ def fit() -> Fit:
 
 
 def test_a_page_that_holds_all_it_shows(fit: Fit, tmp_path: Path) -> None:
-    cleaning = {"the same item twice": 3, "no item": 0}
-    fit = replace(fit, tally=replace(fit.tally, cleaning=cleaning))
-    path = write_report(fit, tmp_path / "new" / "out", rules={"the same item twice": "twice: the first is kept"})
+    fit = replace(fit, tally=replace(fit.tally, cleaning={"rows": 9, "repeated_items": 3, "null_slot": 0}))
+    path = write_report(fit, tmp_path / "new" / "out")
     page = path.read_text()
-    assert re.findall("<h2>(.*?)</h2>", page) == HEADINGS
-    assert page.count("data:image/svg+xml;base64,") == 4
+    assert re.findall("<h2.*?>(.*?)</h2>", page) == HEADINGS
+    assert page.count("data:image/svg+xml;base64,") == 1
     assert not re.search(r'(src|href)="(?!data:|#)', page)
     assert "<b>bold" not in page
-    assert '<td class="n">3</td><td>twice: the first is kept</td>' in page
-    assert "Looked for, and not found</summary><ul><li>no item</li>" in page
-    for name in ("position_bias", "items", "fit", "models"):
+    assert "<li>3 impressions with an item in two slots: left out" in page
+    assert "not found</summary><ul><li>rows without a slot" in page
+    for name in ("overview", "fit"):
         assert (path.parent / f"{name}.png").stat().st_size > 5_000
         assert (path.parent / f"{name}.svg").exists()
     rows = rows_of(path.parent / "items.csv")
     assert len(rows) == 45
+    assert [row["shown_now"] for row in rows_of(path.parent / "lists.csv")] == [one.item for one in fit.shown_now]
     assert float(rows[3]["attractiveness"]) == pytest.approx(fit.estimate.attractiveness[3])
     assert json.loads((path.parent / "fit.json").read_text()) == json.loads(json.dumps(fit.to_dict()))
 
 
 def test_several_placements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_page, "IN_FULL", 2)
+    monkeypatch.setattr(log_summary, "IN_FULL", 2)
     rng = np.random.default_rng(2)
     fits = [
         Fit.of_rankings(rankings(ODDS[:, ::9], size, rng), placement=name)
         for name, size in (("small", 50), ("<large>", 500), ("middle", 200))
     ]
     page = write_report(fits, tmp_path, source="a shop").read_text()
-    assert re.findall('<h1 id="p.">(.*?)</h1>', page) == ["&lt;large&gt;", "middle"]
-    assert page.count("data:image") == 8
-    assert '<a href="#p0">&lt;large&gt;</a>' in page
-    assert "The 2 largest placements are reported in full" in page
+    names = ["&lt;large&gt;", "middle"]
+    assert re.findall("<h3>(.*?)</h3>", page) == names * 2
+    assert page.count("<h4>Position bias of each slot</h4>") == 2
+    assert re.findall('<details class="section"( open)?>', page) == [" open", ""]
+    assert page.count("How many clicks an item gets in a slot, relative to") == 1
+    assert page.count("data:image") == 2
+    assert "These are the 2 placements with the most impressions. The lists of all\n3 are in lists.csv" in page
+    assert {row["placement"] for row in rows_of(tmp_path / "lists.csv")} == {"small", "<large>", "middle"}
     assert list(json.loads((tmp_path / "fit.json").read_text())["placements"]) == ["small", "<large>", "middle"]
     assert {row["placement"] for row in rows_of(tmp_path / "slots.csv")} == {fit.placement for fit in fits}
+
+
+def test_what_placements_share_is_said_once(fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slotwise.logs.reporting.report_page.FORMATS", ("svg",))
+    fits = [replace(fit, tally=replace(fit.tally, placement=name)) for name in "abc"]
+    page = write_report(fits, tmp_path).read_text()
+    assert page.count("Position bias of each slot</h") == 1
+    assert page.count("Attractiveness of the items</h4>") == 3
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -102,84 +109,94 @@ def test_odd_logs_have_a_page_as_well(name: str, tmp_path: Path, monkeypatch: py
 def test_without_whole_lists(fit: Fit, tmp_path: Path) -> None:
     bare = Fit(replace(fit.tally, multi_click=12), fit.estimate, "scaling")
     page = write_report(bare, tmp_path).read_text()
-    assert page.count("data:image") == 2
-    assert "Whole lists were not kept" in page
+    assert "data:image" not in page
+    assert "Undecided: whole lists were not kept." in page
     assert "0.24&nbsp;% of the impressions have clicks on several items" in page
 
 
-def test_plain_words_come_first(fit: Fit) -> None:
-    words = PlacementReport(fit).in_words()
-    assert words[0].startswith("5,000 impressions of 3 slots and 45 items; ")
-    assert words[1].startswith(
-        "How much is each slot worth? The best place is slot 1. Of the clicks that an item gets "
-    )
-    assert re.search(r"[0-9.]+ % in slot 2 and [0-9.]+ % in slot 3\.$", words[1])
-    assert words[2].startswith("Which items are underplaced? ")
-    assert words[3].startswith("What to show? 1. item 4")
-    assert re.match(
-        r"Which click rate to expect\? A click in .* more than the .* observed: [0-9]+ more in 1,000", words[4]
-    )
-    assert words[5].startswith("Does the model fit? Yes")
-
-
-def test_no_item_is_torn_from_its_place(fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slotwise.logs.reporting.report_page.FORMATS", ("svg",))
-    page = write_report(fit, tmp_path).read_text()
-    assert re.search(r"What to show\? 1\.&nbsp;item \d+&emsp; 2\.&nbsp;item \d+&emsp; 3\.&nbsp;item \d+<", page)
-
-
-def test_an_uplift_is_of_the_slots_that_impressions_fill(tmp_path: Path) -> None:
-    """Items and slots are alike, and each impression fills one of two slots: a list that fills both brings nothing."""
-    shown = [[0, EMPTY], [1, EMPTY], [EMPTY, 0], [EMPTY, 1]]
-    fit = Fit.of_rankings(Rankings(shown, [[100, 0], [100, 0], [0, 100], [0, 100]], [900] * 4, items=2))
-    (gain,) = (words for words in PlacementReport(fit).in_words() if words.startswith("Which click rate to expect?"))
-    assert re.search(r"A click in 10\.0 % \(.*\) of impressions, possibly no (more|less) than the 10\.0 %", gain)
-    assert "with every slot filled it would be 18.2 %" in gain
-    assert "as those of the log do; with every slot filled" in write_report(fit, tmp_path).read_text()
-
-
-def test_an_underplaced_item_is_compared_with_where_it_was() -> None:
-    seen = Rankings([[0, 1], [1, 0]], [[900, 2250], [500, 50]], [9_000, 1_000], items=2)
-    words = "\n".join(PlacementReport(Fit.of_rankings(seen)).in_words())
-    assert re.search(
-        r"1, mostly in slot 2, would get 1\.\d times as many clicks in slot 1 as where it was shown", words
-    )
-
-
-def test_a_given_position_bias_is_not_reported_as_estimated() -> None:
-    log = pa.table({"items": [["a", "b"], ["b", "a"]] * 40, "clicked": ["a", "b", None, "a"] * 20})
-    words = PlacementReport(logs.fit(log, position_bias=[1.0, 0.5])).in_words()
-    assert words[1].startswith("How much is each slot worth? As given, the best place is slot 1. Of the clicks")
-    assert not any("As was said" in line for line in PlacementReport(logs.fit(log)).in_words())
-
-
-def test_equal_slots_are_reported_as_equal() -> None:
-    seen = rankings(np.outer(np.ones(2), [0.3, 0.4, 0.5]), 200_000, np.random.default_rng(3))
-    assert (
-        "How much is each slot worth? The slots are worth about the same."
-        in PlacementReport(Fit.of_rankings(seen)).in_words()
-    )
-
-
-def test_a_fixed_order_gets_no_recommendation() -> None:
-    """Always the same list, with enough clicks to promise a gain from another one."""
-    words = " ".join(PlacementReport(Fit.of_rankings(Rankings([[0, 1]], [[300, 9_000]], [700], items=2))).in_words())
-    assert "What to show? This log does not determine it" in words
-    assert "Keep what you show, and let some items change places for a while." in words
-    assert "Which items are underplaced? This log does not determine it." in words
-    assert "Which click rate to expect? This log does not determine it." in words
-    assert "1,000 impressions" not in words
-
-
 def test_figures_show_their_data(fit: Fit) -> None:
-    axes = fit_figures.position_bias(fit).axes[0]
+    axes = fit_figures.overview(fit).axes[0]
     assert axes.lines[0].get_ydata() == pytest.approx(fit.estimate.position_bias)
-    labels = [label.get_text() for label in fit_figures.items(fit).axes[0].get_yticklabels()]
+    labels = [label.get_text() for label in fit_figures.overview(fit).axes[1].get_yticklabels()]
     assert len(labels) == fit_figures.BEST + fit_figures.WORST
     assert r"<b>bold</b> & \$x^2\$" in labels
     diagnosis = PlacementReport(fit)
     assert diagnosis.goodness is not None
-    assert diagnosis.held_out is not None
     bars = fit_figures.observed_and_fitted(diagnosis.goodness).axes[0].patches
     assert [bar.get_height() for bar in bars] == pytest.approx(100 * diagnosis.goodness.fitted)  # type: ignore[attr-defined]
-    assert len(fit_figures.models(diagnosis.held_out).axes[0].patches) == 5
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of two placements, one with a long name, and items with names that have no blank."""
+    rng = np.random.default_rng(5)
+    ids = ["x" * 80, *(f"item_{number}" for number in range(14))]
+    fits = [
+        Fit.of_rankings(rankings(ODDS[:, ::3], size, rng), item_ids=ids, placement=name)
+        for name, size in (("home", 3_000), ("a-placement-with-a-name-of-many-letters" * 3, 500))
+    ]
+    return write_report(fits, tmp_path_factory.mktemp("report")).as_uri()
+
+
+def opened(browser: Browser, address: str, scheme: Any, width: int) -> Page:
+    """The page with all of its sections open."""
+    page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})
+    page.goto(address)
+    page.evaluate("document.querySelectorAll('details').forEach(section => section.open = true)")
+    return page
+
+
+@needs_a_browser
+@pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 1280)])
+def test_axe_finds_nothing_serious_and_nothing_scrolls_sideways(
+    browser: Browser, address: str, scheme: str, width: int
+) -> None:
+    page = opened(browser, address, scheme, width)
+    found = Axe().run(page).response
+    assert found["passes"]
+    serious = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in serious] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    levels = page.locator("h1, h2, h3, h4").evaluate_all("all => all.map(one => Number(one.tagName[1]))")
+    assert levels[0] == 1
+    assert all(below <= above + 1 for above, below in itertools.pairwise(levels))
+
+
+@needs_a_browser
+def test_text_figures_and_background_follow_the_scheme(browser: Browser, address: str) -> None:
+    shades = {}
+    for scheme in ("light", "dark"):
+        page = opened(browser, address, scheme, 1280)
+        shades[scheme] = page.evaluate(SHADES)
+    assert shades["light"] == {"page": "light", "text": "dark", "axis": "dark"}
+    assert shades["dark"] == {"page": "dark", "text": "light", "axis": "light"}
+
+
+#: whether the page, its text and the lines and letters of its first figure are light or dark
+SHADES = """async () => {
+  const shade = ([red, green, blue]) => red + green + blue > 384 ? "light" : "dark";
+  const style = getComputedStyle(document.body);
+  const parts = colour => colour.match(/\\d+/g).map(Number);
+  const picture = document.querySelector("figure img");
+  await picture.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = picture.naturalWidth, canvas.height = picture.naturalHeight;
+  const pen = canvas.getContext("2d");
+  pen.drawImage(picture, 0, 0);
+  const pixels = pen.getImageData(0, 0, canvas.width, canvas.height).data;
+  const counts = { light: 0, dark: 0 };
+  for (let at = 0; at < pixels.length; at += 4) {
+    const grey = Math.max(...pixels.slice(at, at + 3)) - Math.min(...pixels.slice(at, at + 3)) < 16;
+    if (pixels[at + 3] > 250 && grey) counts[shade(pixels.slice(at, at + 3))] += 1;
+  }
+  const axis = counts.light > counts.dark ? "light" : "dark";
+  return { page: shade(parts(style.backgroundColor)), text: shade(parts(style.color)), axis };
+}"""

@@ -27,7 +27,14 @@ from slotwise.logs.counting.log_tallies import LogTally
 from slotwise.logs.counting.logged_propensities import LoggedPropensities
 from slotwise.logs.fitting.click_rate import LEVEL, UNKNOWN, expected_rate
 from slotwise.logs.fitting.filled_slots import FilledSlots
-from slotwise.logs.fitting.recommendation import FEW_SHOWINGS, Recommend, Recommendation, RuleOutcome, why_withheld
+from slotwise.logs.fitting.recommendation import (
+    FEW_SHOWINGS,
+    Recommend,
+    Recommendation,
+    RuleOutcome,
+    ShownItem,
+    why_withheld,
+)
 from slotwise.logs.fitting.time_drift import TimeDrift
 from slotwise.posterior import Posterior, best_list, fit_posterior
 
@@ -250,6 +257,15 @@ class Fit:
         """Return users who choose by this fit, for a simulation; with the learned prior."""
         return MNL(position_bias=self.shrunken.position_bias, attractiveness=self.shrunken.attractiveness)
 
+    @property
+    def shown_now(self) -> list[ShownItem]:
+        """The item that was shown most in each slot of the log."""
+        counts, counted = self.tally.showings, max(1, self.tally.counted)
+        return [
+            ShownItem(self.item_ids[item] if row[item] else None, float(row[item] / counted))
+            for row, item in zip(counts, counts.argmax(axis=1).tolist(), strict=True)
+        ]
+
     def best(self, level: float = LEVEL) -> Recommendation:
         """The k-th most attractive item in the slot of the k-th largest bias, after shrinking, and its click rate.
 
@@ -334,6 +350,7 @@ class Fit:
             "converged": self.estimate.converged,
             "identifiable": self.estimate.identifiable,
             "log_likelihood": None if self.log_likelihood is None else plain(np.array([self.log_likelihood]))[0],
+            "shown_now": [shown._asdict() for shown in self.shown_now],
             "best": self._best_to_dict(),
             **({"segments": {name: part.to_dict() for name, part in self.segments.items()}} if self.segments else {}),
             **({} if self.changes is None else {"changes": self.changes.to_dict()}),

@@ -29,23 +29,27 @@ def with_interval(rate: Rate) -> str:
 def against_observed(rate: Rate, observed: float, impressions: int) -> str:
     """Return an expected rate compared with the observed one: clearly more, clearly less, or neither.
 
-    >>> against_observed(Rate(0.5, 0.4, 0.6), 0.3, 2_000)
-    'A click in 50.0 % (40.0 % to 60.0 %) of impressions, more than the 30.0 % observed: 200 more in 1,000 impressions'
-    >>> against_observed(Rate(0.0005, 0.0004, 0.0006), 0.0001, 2_000_000).rpartition(": ")[2]
-    '0.4 more in 1,000 impressions'
+    >>> print(against_observed(Rate(0.5, 0.4, 0.6), 0.3, 2_000))
+    A click is expected in 50.0 % of impressions (95 % interval 40.0 % to 60.0 %), 200 more per 1,000 than the
+    30.0 % now
+    >>> against_observed(Rate(0.0005, 0.0004, 0.0006), 0.0001, 2_000_000).rpartition(", ")[2]
+    '0.4 more per 1,000 than the 0.01 % now'
     """
     low, high = wilson(observed, impressions, LEVEL)
     gain = 1000 * (rate.click_rate - observed)
     against = (
-        f"more than the {percent(observed)} observed: {_rounded(gain)} more in 1,000 impressions"
+        f"{_rounded(gain)} more per 1,000 than"
         if rate.low > high
-        else f"less than the {percent(observed)} observed: {_rounded(-gain)} fewer in 1,000 impressions"
+        else f"{_rounded(-gain)} fewer per 1,000 than"
         if rate.high < low
-        else f"possibly no more than the {percent(observed)} observed"
+        else "possibly no more than"
         if rate.click_rate > observed
-        else f"possibly no less than the {percent(observed)} observed"
+        else "possibly no less than"
     )
-    return f"A click in {with_interval(rate)} of impressions, {against}"
+    return (
+        f"A click is expected in {percent(rate.click_rate)} of impressions ({level()} interval {percent(rate.low)} to "
+        f"{percent(rate.high)}), {against} the {percent(observed)} now"
+    )
 
 
 def _rounded(count: float) -> str:
@@ -53,13 +57,13 @@ def _rounded(count: float) -> str:
     return f"{count:,.0f}" if count >= 1.0 else f"{count:.2g}"
 
 
-def interval(low: float, high: float) -> str:
+def interval(low: float, high: float, digits: int = 3) -> str:
     """An interval, from low to high.
 
     >>> interval(0.25, math.inf)
     '0.25 to ∞'
     """
-    return f"{number(low)} to {number(high)}"
+    return f"{number(low, digits)} to {number(high, digits)}"
 
 
 def number(value: float, digits: int = 3) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from slotwise.core.types import FloatArray
 from slotwise.logs.counting.cleaning_rules import RULES
@@ -32,6 +32,13 @@ _LEFT_OUT = (
 _ROWS = ("null_impression", "null_placement")
 
 
+class ShownItem(NamedTuple):
+    """The item that a slot held most often, None if it held none, and its share of the counted impressions."""
+
+    item: str | None
+    share: float
+
+
 @dataclass(frozen=True)
 class Recommendation:
     """The list that slotwise would show, and what it expects of it."""
@@ -55,8 +62,7 @@ class Recommendation:
             words.append(f"{_some(self.never_there, count)} never shown in that slot")
         if self.hardly_shown:
             words.append(f"{_some(self.hardly_shown, count)} shown fewer than {FEW_SHOWINGS} times anywhere")
-        sentences = [self.slots_in_words(), f"This rests on the model: {', and '.join(words)}." if words else ""]
-        return " ".join(filter(None, sentences))
+        return f"This rests on the model: {', and '.join(words)}." if words else ""
 
     def slots_in_words(self) -> str:
         """Return for which slots the rate is; empty if that makes no difference."""
@@ -64,12 +70,13 @@ class Recommendation:
             return ""
         if math.isnan(self.rate.click_rate):
             return (
-                f"A click in {with_interval(self.all_slots)} of impressions with this list. Those of the log fill "
-                f"{self.filled.in_words()}, some of them slots that the list leaves empty: the rates are not compared."
+                f"A click is expected in {with_interval(self.all_slots)} of impressions with this list. Those of the "
+                f"log fill {self.filled.in_words()}, some of them slots that the list leaves empty: the rates are not "
+                "compared."
             )
         return (
-            f"That is for impressions that fill {self.filled.in_words()}, as those of the log do; with every slot "
-            f"filled it would be {with_interval(self.all_slots)}."
+            f"Yes: both rates are for impressions that fill {self.filled.in_words()}. With every slot filled, "
+            f"{with_interval(self.all_slots)} would be expected."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from slotwise.logs.evaluation.click_model_comparison import ModelComparison
 from slotwise.logs.evaluation.off_policy import Evaluation
 from slotwise.logs.evaluation.scoring import Scores
 from slotwise.logs.fitting.fit_result import Fit
-from slotwise.logs.fitting.number_format import percent, with_interval
+from slotwise.logs.fitting.number_format import interval, number, percent, with_interval
 from slotwise.logs.reporting import click_model_report, report_tables
-from slotwise.logs.reporting.log_summary import LogSummary, begins_with, row_of
+from slotwise.logs.reporting.log_summary import LogSummary
 from slotwise.logs.reporting.placement_report import PlacementReport
 from slotwise.logs.reporting.segment_report import segment_rows
 
@@ -56,46 +56,67 @@ def fit_text(fits: Sequence[Fit], click_model: ModelComparison | None = None) ->
     click_model
         The comparison of click models, if it was made.
     """
-    blocks = _all_placements(fits) if len(fits) > 1 else _placement(fits[0])
+    summary = LogSummary.of(fits)
+    blocks: list[Block] = [summary.answer(), summary.size(), ""]
+    for line in summary.cautions():
+        blocks += [str(line), *(f"- {sentence}" for sentence in line.details)]
+    blocks += ["", *map(str, summary.findings())]
     if click_model is not None:
         blocks += [
-            "",
             f"How do people click? {click_model.in_a_sentence()}",
             "(--click-model compare has the numbers of all models, and --problem-out their users.)",
         ]
-    return blocks
+    return blocks + (_all_placements(summary) if len(fits) > 1 else _placement(summary.placements[0]))
 
 
-def _all_placements(fits: Sequence[Fit]) -> list[Block]:
-    summary = LogSummary.of(fits)
-    heads = ("placement", "impressions", "click rate", "expected of its list", "its list begins with")
-    rows = [(*row_of(each), begins_with(each)) for each in summary.placements[:MAX_PLACEMENTS]]
-    note = _left_out(len(fits) - len(rows), "placement", "; --json and --out have them all")
-    return [*summary.in_words(), "", TextTable(heads, rows, note)]
+def _all_placements(summary: LogSummary) -> list[Block]:
+    heads = ("placement", "impressions", "click rate", "expected of its list", "shown now", "show instead")
+    rows = [
+        (
+            str(report.fit.placement),
+            f"{report.fit.impressions:,}",
+            percent(report.fit.click_rate),
+            report.expected,
+            report.shown_now(),
+            report.begins_with(),
+        )
+        for report in summary.full
+    ]
+    note = _left_out(len(summary.placements) - len(rows), "placement", "; --json and --out have them all")
+    return ["", TextTable(heads, rows, note)]
 
 
-def _placement(fit: Fit) -> list[Block]:
-    report = PlacementReport(fit)
+def _placement(report: PlacementReport) -> list[Block]:
+    fit = report.fit
     estimates = ("95 % interval", "shown", "clicks")
+    instead = "best guess" if report.withheld else "show instead"
+    rows = [
+        (
+            str(row.slot),
+            [row.shown_now or "-"],
+            percent(row.share),
+            [row.show_instead or "-"],
+            number(row.attractiveness),
+            interval(row.low, row.high),
+        )
+        for row in report.comparison
+    ]
     blocks: list[Block] = [
-        *report.in_words(),
+        "\nShown now (most often, with its share of the impressions), and what to show:",
+        TextTable(("slot", "shown now", "share", instead, "attractiveness", "95 % interval"), rows),
         "\nPosition bias of each slot: clicks on an item there, relative to the same item in slot 1.",
-        TextTable(("slot", "position bias", *estimates), report_tables.slots(fit)),
+        TextTable(("slot", "position bias", *estimates), report_tables.slots([fit]).rows),
         "\nAttractiveness of the items: clicks on an item in slot 1, per impression without a click.",
         TextTable(
             ("item", "attractiveness", *estimates),
-            report_tables.items(fit)[:MAX_ITEMS],
+            report_tables.items(fit).rows[:MAX_ITEMS],
             _left_out(len(fit.item_ids) - MAX_ITEMS, "item"),
         ),
     ]
     if fit.segments:
         by_segment = ("segment", "impressions", "click rate", "expected of its list", "its list begins with")
         blocks += ["\nBy segment:", TextTable(by_segment, segment_rows(fit))]
-    if not fit.withheld:
-        heads = ("item", "slot", "attractiveness", "95 % interval", "shown", "in this slot")
-        rows = [[row[1], row[0], *row[2:]] for row in report_tables.best_list(report)]
-        blocks += [f"\n{report.heading_of_list}:", TextTable(heads, rows)]
-    return [*blocks, "\nLimitations of this log:", *(f"- {sentence}" for sentence in report.limits)]
+    return blocks
 
 
 def click_model_text(comparison: ClickModelComparison) -> list[Block]:

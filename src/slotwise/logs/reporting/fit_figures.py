@@ -1,17 +1,18 @@
-"""The figures of a fitted log."""
+"""The figures of a fitted log, by segment and over time too."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from slotwise.core.plotting import PALETTE, bare, new_figure
 from slotwise.core.types import FloatArray, IntArray
-from slotwise.logs.evaluation.holdout_comparison import HoldoutComparison
 from slotwise.logs.evaluation.log_goodness_of_fit import LogGoodnessOfFit
 from slotwise.logs.fitting.click_rate import LEVEL
 from slotwise.logs.fitting.fit_result import Fit
+from slotwise.logs.fitting.time_drift import TimeDrift
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,21 +23,11 @@ BEST, WORST = 30, 5
 #: an item without a click that may be worth more than this many times the best is as good as unknown
 UNTOLD = 2.0
 MAX_NAME = 28
-BLUE, ORANGE = PALETTE[0], PALETTE[1]
-
-
-def position_bias(fit: Fit) -> Figure:
-    """Draw the position bias of each slot, with intervals."""
-    drawn = new_figure(9, 3.8)
-    _draw_slots(drawn.subplots(), fit)
-    return drawn
-
-
-def items(fit: Fit) -> Figure:
-    """Items by attractiveness, with intervals: all, or the best and the worst."""
-    drawn = new_figure(9, 1.8 + 0.24 * min(len(fit.item_ids), BEST + WORST))
-    _draw_items(drawn.subplots(), fit)
-    return drawn
+#: the number of items and segments in a figure, and of items over time
+ITEMS, SEGMENTS, LINES = 12, 5, 4
+BLUE = PALETTE[0]
+#: readable on a light and on a dark page
+GREY, PALE = "0.5", 0.3
 
 
 def overview(fit: Fit) -> Figure:
@@ -46,7 +37,7 @@ def overview(fit: Fit) -> Figure:
     _draw_slots(left, fit)
     _draw_items(right, fit)
     if fit.placement is not None:
-        drawn.suptitle(shortened(fit.placement, 80))
+        drawn.suptitle(_shortened(fit.placement, 80))
     return drawn
 
 
@@ -55,7 +46,7 @@ def observed_and_fitted(goodness: LogGoodnessOfFit) -> Figure:
     drawn = new_figure(11, 4.2)
     by_slot, by_pair = drawn.subplots(1, 2)
     slots = np.arange(1, len(goodness.observed) + 1)
-    by_slot.bar(slots, 100 * goodness.fitted, width=0.7, color="0.85", label="fitted")
+    by_slot.bar(slots, 100 * goodness.fitted, width=0.7, color=GREY, alpha=PALE, label="fitted")
     error = 196 * goodness.standard_error
     by_slot.errorbar(slots, 100 * goodness.observed, yerr=error, fmt="o", ms=5, color=BLUE, capsize=3, label="observed")
     by_slot.set(xlabel="slot", ylabel="impressions that clicked it, %")
@@ -66,34 +57,72 @@ def observed_and_fitted(goodness: LogGoodnessOfFit) -> Figure:
     if len(goodness.clicks):
         path = np.geomspace(0.8 * goodness.expected.min(), 1.25 * goodness.expected.max(), 100)
         band = 1.96 / np.sqrt(path)
-        by_pair.fill_between(path, -band, band, color="0.88", linewidth=0, label="within chance")
+        by_pair.fill_between(path, -band, band, color=GREY, alpha=PALE, linewidth=0, label="within chance")
         off = goodness.clicks / goodness.expected - 1.0
         by_pair.scatter(goodness.expected, off, s=14, color=BLUE, alpha=0.7, linewidths=0, zorder=3)
-        log_scale(by_pair, "{x:,.0f}")
+        _log_scale(by_pair, "{x:,.0f}")
         far = 1.15 * float(np.abs(np.append(off, band[0])).max())
         by_pair.set_ylim(-min(1.05, far), far)
         by_pair.legend(frameon=False, loc="upper right")
-    by_pair.axhline(0.0, color="0.4", linewidth=1)
+    by_pair.axhline(0.0, color=GREY, linewidth=1)
     by_pair.set(xlabel="clicks fitted, by slot and item", ylabel="clicks observed, relative to fitted")
     by_pair.yaxis.set_major_formatter(lambda value, _: f"{100 * value:+.0f} %")
     bare(by_pair)
     return drawn
 
 
-def models(comparison: HoldoutComparison) -> Figure:
-    """How much less likely each other model makes the impressions held out, per thousand of them."""
-    drawn = new_figure(9, 0.6 + 0.5 * len(comparison.scores))
+def by_segment(fit: Fit) -> Figure:
+    """Draw the attractiveness of the best items in the largest segments."""
+    largest = sorted(fit.segments.items(), key=lambda pair: -pair[1].impressions)[:SEGMENTS]
+    order = np.argsort(-fit.estimate.attractiveness, kind="stable")[:ITEMS]
+    drawn = new_figure(9, 1.2 + 0.3 * len(order))
     axes = drawn.subplots()
-    places = np.arange(len(comparison.scores))[::-1]
-    values = np.array([1000 * score.difference for score in comparison.scores])
-    errors = np.array([1960 * score.standard_error for score in comparison.scores])
-    axes.barh(places, values, height=0.6, color=[ORANGE if value < 0 else BLUE for value in values])
-    axes.errorbar(values, places, xerr=errors, fmt="none", ecolor="0.2", capsize=3)
-    axes.axvline(0.0, color="0.3", linewidth=1)
-    axes.set_yticks(places, [score.model for score in comparison.scores])
-    axes.set_xlabel("log-likelihood per 1,000 impressions, relative to multinomial logit (right is better)")
-    axes.xaxis.set_major_formatter("{x:,.0f}" if np.abs(values).max(initial=0.0) >= 5 else "{x:g}")
+    for number, (name, segment) in enumerate(largest):
+        place = {id: item for item, id in enumerate(segment.item_ids)}
+        limits = segment.estimate.intervals(LEVEL).attractiveness
+        shift = 0.7 * ((number + 0.5) / len(largest) - 0.5)
+        shared = [(row, place[fit.item_ids[item]]) for row, item in enumerate(order) if fit.item_ids[item] in place]
+        rows = np.array([row for row, _ in shared]) + shift
+        items = np.array([item for _, item in shared], np.int64)
+        colour = PALETTE[number]
+        axes.hlines(rows, limits.low[items], limits.high[items], color=colour, linewidth=2, alpha=0.45)
+        axes.plot(segment.estimate.attractiveness[items], rows, "o", color=colour, markersize=5, label=_shortened(name))
+    axes.set_yticks(np.arange(len(order)), [_shortened(fit.item_ids[item]) for item in order], fontsize="small")
+    axes.invert_yaxis()
+    axes.set_xlabel("attractiveness: clicks on it in slot 1, per impression without a click")
+    _log_scale(axes, "{x:g}")
+    axes.legend(frameon=False, fontsize="small", loc="lower right")
     bare(axes)
+    return drawn
+
+
+def over_time(changes: TimeDrift) -> Figure:
+    """The click rate, and the attractiveness of items that changed, or else of those with most clicks."""
+    drawn = new_figure(9, 4.4)
+    above, below = drawn.subplots(2, 1, sharex=True, height_ratios=(1, 2))
+    periods = changes.periods
+    when: Any = [periods.at(period + 0.5) for period in range(periods.count)]
+    if periods.is_time:
+        when = [datetime.fromtimestamp(at, UTC) for at in when]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        above.plot(when, 100 * changes.clicked / changes.impressions, "o-", color=GREY, markersize=3, linewidth=1)
+    above.set(ylabel="clicked, %")
+    above.set_ylim(bottom=0)
+    bare(above)
+    ids = list(changes.item_ids)
+    moved = [ids.index(changed.item) for changed in changes.moved[:LINES]]
+    shown = moved or np.argsort(-changes.clicks.sum(axis=0), kind="stable")[:LINES].tolist()
+    for number, item in enumerate(shown):
+        rate, low, high = changes.rate(item)
+        colour = PALETTE[number]
+        below.plot(when, rate, "o-", color=colour, markersize=3, linewidth=1.2, label=_shortened(ids[item]))
+        below.fill_between(when, low, high, color=colour, alpha=0.15, linewidth=0)
+    _end_at_the_points(below, changes, shown)
+    below.set(ylabel="attractiveness", xlabel="" if periods.is_time else "time, as the column counts it")
+    below.legend(frameon=False, fontsize="small", loc="upper left")
+    bare(below)
+    if periods.is_time:
+        _name_dates(below)
     return drawn
 
 
@@ -101,7 +130,7 @@ def _draw_slots(axes: Axes, fit: Fit) -> None:
     interval = fit.estimate.intervals(LEVEL).position_bias
     slots = np.arange(1, fit.slots + 1)
     top = _draw_intervals(axes, slots, fit.estimate.position_bias, interval.low, interval.high)
-    axes.axhline(1.0, color="0.7", linewidth=0.8, linestyle=":")
+    axes.axhline(1.0, color=GREY, linewidth=0.8, linestyle=":")
     axes.set(xlabel="slot", ylabel="position bias: clicks relative to slot 1")
     axes.set_ylim(0, top)
     _slot_ticks(axes, fit.slots)
@@ -123,19 +152,19 @@ def _draw_items(axes: Axes, fit: Fit) -> None:
     if left_out:
         places[:BEST] += 1.0
         between = f"… {left_out:,} items between …"
-        axes.text(0.02, WORST, between, va="center", color="0.4", transform=axes.get_yaxis_transform())
+        axes.text(0.02, WORST, between, va="center", color=GREY, transform=axes.get_yaxis_transform())
     low, high, middle = interval.low[order], interval.high[order], alpha[order]
     clicked = middle > 0
     left = 0.8 * float(np.concatenate([low[clicked], high[~clicked] / 10.0]).min(initial=decided.min()))
     axes.hlines(places, np.maximum(low, left), high, color=BLUE, linewidth=2, alpha=0.45)
     axes.plot(middle[clicked], places[clicked], "o", color=BLUE, markersize=5, label="as seen in the log")
     if fit.shrunken is not fit.estimate:
-        axes.plot(decided[order], places, "|", color="0.2", markersize=9, label="to decide on")
+        axes.plot(decided[order], places, "|", color="black", markersize=9, label="to decide on")
         axes.legend(frameon=False, fontsize="small", loc="lower right")
-    axes.set_yticks(places, [shortened(fit.item_ids[item]) for item in order], fontsize="small")
+    axes.set_yticks(places, [_shortened(fit.item_ids[item]) for item in order], fontsize="small")
     label = "attractiveness: clicks on it in slot 1, per impression without a click"
     axes.set_xlabel(label + (f"\n({unknown:,} items of which too little is known are not drawn)" * (unknown > 0)))
-    log_scale(axes, "{x:g}")
+    _log_scale(axes, "{x:g}")
     axes.set_xlim(left=left)
     axes.set_ylim(-0.8, places.max(initial=0.0) + 0.8)
     bare(axes)
@@ -159,7 +188,21 @@ def _slot_ticks(axes: Axes, slots: int) -> None:
     axes.set_xticks(np.arange(1, slots + 1, step))
 
 
-def log_scale(axes: Axes, label: str) -> None:
+def _end_at_the_points(axes: Axes, changes: TimeDrift, items: list[int]) -> None:
+    """Let no interval of a period with hardly any impressions squeeze the rest."""
+    rates = np.concatenate([changes.rate(item)[0] for item in items])
+    axes.set_ylim(0, 1.4 * float(np.nanmax(rates, initial=0.0)) or 1.0)
+
+
+def _name_dates(axes: Axes) -> None:
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator()  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+
+
+def _log_scale(axes: Axes, label: str) -> None:
     """A logarithmic x-axis, labelled at 1, 2 and 5 times each power of ten only, so that no two labels collide."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -169,7 +212,7 @@ def log_scale(axes: Axes, label: str) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def shortened(name: str, longest: int = MAX_NAME) -> str:
+def _shortened(name: str, longest: int = MAX_NAME) -> str:
     """A name that leaves room for the picture."""
     # matplotlib would take a dollar for the start of a formula
     cut = name if len(name) <= longest else name[: longest - 1] + "…"

@@ -1,34 +1,46 @@
-"""One placement of the report: its fit, diagnostics, and the sentences to read first."""
+"""One placement of the report: its fit, diagnostics, and what is shown now beside what to show."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-
-import numpy as np
+from typing import NamedTuple
 
 from slotwise.logs.evaluation.holdout_comparison import HoldoutComparison, compare_on_holdout
 from slotwise.logs.evaluation.log_goodness_of_fit import LogGoodnessOfFit, goodness
 from slotwise.logs.fitting.click_rate import LEVEL
 from slotwise.logs.fitting.fit_result import Fit
-from slotwise.logs.fitting.number_format import against_observed, and_more, count_of, percent
-from slotwise.logs.fitting.recommendation import MAX_LEFT_OUT, Recommendation
+from slotwise.logs.fitting.number_format import and_more, percent, with_interval
+from slotwise.logs.fitting.recommendation import Recommendation
 from slotwise.logs.reporting.limitations import ALL_COMPARABLE, limitations
-from slotwise.logs.reporting.multi_click_report import multi_click_sentences
-from slotwise.logs.reporting.segment_report import segments_in_words
-from slotwise.logs.reporting.underplaced_items import UnderplacedItem, find_underplaced
 
-#: underplaced items, places of the list, and slots that a sentence names
-NAMED, LISTED, TOLD = 3, 10, 5
-#: a slot whose interval spans more than this factor is not mentioned
-VAGUE = 5.0
-ALIKE = 0.95
-#: a warning comes first if a smaller share of the impressions with a click could be counted
-MOSTLY = 0.8
-#: what to do if nothing is recommended
-REMEDY = "Correct the log or the names of its columns; --recommend always recommends a list anyway"
+#: places of a list that a sentence or a table of placements names
+NAMED = 3
+#: before a list that is no recommendation
+GUESS = "guess:"
+LEFT_OUT_REMEDY = "Correct the log or the names of its columns; --recommend always recommends a list anyway"
+NOT_COMPARABLE = (
+    "the slots cannot be compared, as hardly any item was in several of them. Keep what you show, and let some items "
+    "change places for a while"
+)
+
+
+class SlotComparison(NamedTuple):
+    """A slot, the item it held most often, its share of the impressions, and the item to show with its estimate."""
+
+    slot: int
+    shown_now: str | None
+    share: float
+    show_instead: str | None
+    attractiveness: float
+    low: float
+    high: float
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the item to show is the one that is shown most often."""
+        return self.shown_now == self.show_instead
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +53,22 @@ class PlacementReport:
     @cached_property
     def goodness(self) -> LogGoodnessOfFit | None:
         """Observed clicks against fitted ones; None if that is withheld, or if only the log's end is fitted."""
-        has_faded = self.fit.changes is not None and self.fit.changes.half_life is not None
-        return None if has_faded or self.fit.withheld else goodness(self.fit)
+        return None if self._has_faded or self.fit.withheld else goodness(self.fit)
+
+    @property
+    def _has_faded(self) -> bool:
+        return self.fit.changes is not None and self.fit.changes.half_life is not None
+
+    @cached_property
+    def verdict(self) -> str:
+        """Whether the model fits, in a sentence or two."""
+        if self.goodness is not None:
+            return self.goodness.in_words()
+        if self.fit.withheld:
+            return "Undecided: too much of the log is left out."
+        if self._has_faded:
+            return "Undecided: tastes changed, so no single set of numbers fits the whole log. These are for its end."
+        return "Undecided: whole lists were not kept."
 
     @cached_property
     def held_out(self) -> HoldoutComparison | None:
@@ -51,152 +77,66 @@ class PlacementReport:
 
     @cached_property
     def limits(self) -> list[str]:
-        """The limitations of the log."""
-        return limitations(self.fit)
-
-    @property
-    def slots_comparable(self) -> bool:
-        """Whether all slots that were clicked can be compared with each other."""
-        return self.fit.slots_comparable
-
-    @property
-    def heading_of_list(self) -> str:
-        """The heading of the recommended list; a guess if slots cannot be compared."""
-        if self.fit.withheld:
-            return "No recommended list"
-        return "Recommended list" if self.slots_comparable else "Best guess"
+        """The limitations of the log; empty if there is none."""
+        every = [] if self.fit.estimate.uncertainty.at_rest else ["The estimate did not converge."]
+        return every + [sentence for sentence in limitations(self.fit) if sentence != ALL_COMPARABLE]
 
     @cached_property
-    def best(self) -> Recommendation:
-        """The recommended list."""
-        return self.fit.best()
+    def best(self) -> Recommendation | None:
+        """The list to show, or the best guess; None if too much of the log is left out."""
+        return None if self.fit.withheld else self.fit.best()
 
-    def in_words(self) -> list[str]:
-        """Return the main findings, a sentence or two per line, in the order of a page owner's questions."""
-        fit = self.fit
-        words = [
-            f"{count_of(fit.impressions, 'impression')} of {count_of(fit.slots, 'slot')} and "
-            f"{count_of(len(fit.item_ids), 'item')}; {observed_in_words([fit])}."
-        ]
-        words += multi_click_sentences([fit])
-        words += missing_data_sentences([fit])
-        words.append(_places_in_words(fit))
-        if fit.withheld:
-            words.append(f"What to show? Nothing is recommended: {fit.withheld}. {REMEDY}.")
-        else:
-            words += [_held_back_in_words(self), _list_in_words(self), _gain_in_words(self)]
-        words += segments_in_words(fit)
-        if fit.changes is not None:
-            words.append(fit.changes.in_words())
-        if self.goodness is not None:
-            words.append(f"Does the model fit? {self.goodness.in_words()}")
-        elif fit.withheld:
-            words.append("Does the model fit? Undecided: too much of the log is left out.")
-        if not fit.estimate.uncertainty.at_rest:
-            words.append("The estimate did not converge: see the limitations below.")
-        elif self.limits != [ALL_COMPARABLE]:
-            words.append("This log has limitations; they are listed below.")
-        return words
+    @property
+    def withheld(self) -> str:
+        """Why no list is recommended, as a clause; empty if one is."""
+        if self.fit.withheld:
+            return f"{self.fit.withheld}. {LEFT_OUT_REMEDY}"
+        if not self.fit.tally.clicks.any():
+            return "no impression has a click"
+        return "" if self.fit.slots_comparable else NOT_COMPARABLE
 
+    @cached_property
+    def comparison(self) -> list[SlotComparison]:
+        """What is shown now and what to show, by slot."""
+        items = {id: item for item, id in enumerate(self.fit.item_ids)}
+        alpha, limits = self.fit.shrunken.attractiveness, self.fit.shrunken.intervals(LEVEL).attractiveness
+        rows = []
+        best = [None] * self.fit.slots if self.best is None else self.best.items
+        for slot, (shown, id) in enumerate(zip(self.fit.shown_now, best, strict=True), start=1):
+            estimates = [math.nan] * 3 if id is None else [part[items[id]] for part in (alpha, limits.low, limits.high)]
+            rows.append(SlotComparison(slot, *shown, id, *map(float, estimates)))
+        return rows
 
-def observed_in_words(fits: Sequence[Fit]) -> str:
-    """Return the click rate of the counted impressions, of one placement or of all together, as a clause."""
-    impressions, counted, no_click = (
-        sum(getattr(fit.tally, name) for fit in fits) for name in ("impressions", "counted", "no_click")
-    )
-    rate = percent(1.0 - no_click / counted) if counted else "unknown"
-    return f"{rate} had a click" if counted == impressions else f"{rate} of the {counted:,} counted ones had a click"
+    @property
+    def items(self) -> list[str]:
+        """The list to show, or the best guess, without empty slots; empty if there is neither."""
+        return [row.show_instead for row in self.comparison if row.show_instead is not None]
 
+    @property
+    def summary(self) -> str:
+        """The expected click rate of the list to show, against that of the log."""
+        expected = "no recommendation" if self.best is None or self.withheld else f"{self.expected} expected"
+        return f"a click in {percent(self.fit.click_rate)} of impressions now, {expected}"
 
-def missing_data_sentences(fits: Sequence[Fit]) -> list[str]:
-    """Return warnings on missing impressions and clicks, of one placement or of all together."""
-    words = []
-    impressions, counted, no_click = (
-        sum(getattr(fit.tally, name) for fit in fits) for name in ("impressions", "counted", "no_click")
-    )
-    with_click = counted - no_click
-    clicked = sum(fit.tally.clicked for fit in fits)
-    if counted < (1.0 - MAX_LEFT_OUT) * impressions and not all(fit.withheld for fit in fits):
-        words.append(
-            f"Only {percent(counted / impressions)} of the impressions could be counted. Check why the others were "
-            "left out before you trust the results."
-        )
-    if with_click < MOSTLY * clicked:
-        words.append(
-            f"Of the impressions with a click, only {percent(with_click / clicked)} could be counted "
-            f"({with_click:,} of {clicked:,}). The results may be biased."
-        )
-    if not no_click:
-        words.append(
-            "Every impression has a click. Attractiveness is relative to no click, so a log without such "
-            "impressions has next to no information. Are they missing?"
-        )
-    if not with_click:
-        words.append("No impression has a click, so slots and items cannot be estimated. Are the clicks missing?")
-    return words
+    @property
+    def expected(self) -> str:
+        """The expected click rate of the list to show, with its interval; empty if there is none."""
+        return "" if self.best is None else with_interval(self.best.rate)
 
+    def shown_now(self) -> list[str]:
+        """How the list of the items that are shown most begins, place by place."""
+        places = enumerate(self.fit.shown_now[:NAMED], start=1)
+        return [f"{slot}. {shown.item}" for slot, shown in places if shown.item is not None]
 
-def _places_in_words(fit: Fit) -> str:
-    bias, interval = fit.estimate.position_bias, fit.estimate.intervals(LEVEL).position_bias
-    precise = np.flatnonzero((interval.high <= VAGUE * interval.low) & (bias > 0))
-    if fit.slots == 1:
-        return "How much is each slot worth? There is only one slot."
-    if len(precise) < 2:
-        return "How much is each slot worth? This log hardly determines the position bias."
-    best = precise[np.argmax(bias[precise])]
-    if bias[precise].min() > ALIKE * bias[best]:
-        return "How much is each slot worth? The slots are worth about the same."
-    others = [slot for slot in precise if slot != best]
-    shares = [f"{percent(float(bias[slot] / bias[best]))} in slot {slot + 1}" for slot in others[:TOLD]]
-    note = "; the other slots are below" if len(others) > TOLD else ""
-    given = "As given, the" if np.array_equal(interval.low, interval.high) else "The"
-    return (
-        f"How much is each slot worth? {given} best place is slot {best + 1}. Of the clicks that an item gets there, "
-        f"the same item gets {and_more(shares, len(shares))}{note}."
-    )
+    def begins_with(self) -> list[str]:
+        """How the list to show begins, place by place."""
+        places = [f"{row.slot}. {row.show_instead}" for row in self.comparison if row.show_instead is not None]
+        return ([GUESS] if self.withheld and places else []) + places[:NAMED] or ["none"]
 
-
-def _held_back_in_words(report: PlacementReport) -> str:
-    if not report.slots_comparable:
-        return "Which items are underplaced? This log does not determine it."
-    return held_back_in_words([(item.item, item) for item in find_underplaced(report.fit, report.best)])
-
-
-def held_back_in_words(underplaced: Sequence[tuple[str, UnderplacedItem]]) -> str:
-    """Items with what to call them, those with most to gain first."""
-    if not underplaced:
-        return "Which items are underplaced? None that was shown often enough."
-    gains = [
-        f"{name}, {_usual_place(item)}, would get {item.times:.1f} times as many clicks in slot {item.better} as "
-        "where it was shown"
-        for name, item in underplaced[:NAMED]
-    ]
-    others = f"; and {len(underplaced) - NAMED:,} more" if len(underplaced) > NAMED else ""
-    return f"Which items are underplaced? {'; '.join(gains)}{others}."
-
-
-def _usual_place(item: UnderplacedItem) -> str:
-    return f"mostly in slot {item.slot}" if item.slot != item.better else "mostly in other slots"
-
-
-def _list_in_words(report: PlacementReport) -> str:
-    places = [f"{slot}. {name}" for slot, name in enumerate(report.best.items, start=1) if name is not None]
-    others = f"   and {len(places) - LISTED} more, listed below" if len(places) > LISTED else ""
-    listed = f"{'   '.join(places[:LISTED])}{others}"
-    if not report.slots_comparable:
-        return (
-            "What to show? This log does not determine it: its slots cannot be compared, as hardly any item "
-            "was in several of them. Keep what you show, and let some items change places for a while. The best "
-            f"guess: {listed}"
-        )
-    return f"What to show? {listed}"
-
-
-def _gain_in_words(report: PlacementReport) -> str:
-    if not report.slots_comparable:
-        return "Which click rate to expect? This log does not determine it."
-    rate, caution = report.best.rate, report.best.caution()
-    if math.isnan(rate.click_rate) and caution:
-        return f"Which click rate to expect? {caution}"
-    brings = against_observed(rate, report.fit.click_rate, report.fit.tally.counted)
-    return f"Which click rate to expect? {brings}." + (f" {caution}" if caution else "")
+    def lead(self) -> str:
+        """The list to show, as the beginning of an answer."""
+        items = self.items
+        if all(row.is_kept for row in self.comparison):
+            return "Keep the list that is shown most often"
+        order = "" if len(items) == 1 else " first" if len(items) > NAMED else ", in this order"
+        return f"Show {and_more(items[:NAMED], min(NAMED, len(items)))}{order}"

@@ -1,8 +1,8 @@
-"""The report on a fitted log: plain words first, then figures and numbers; one page that needs no other file."""
+"""The report on a fitted log: the answer first, then figures and numbers; one page that needs no other file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,20 +14,12 @@ from slotwise.logs.counting.cleaning_rules import RULES
 from slotwise.logs.evaluation.click_model_comparison import ModelComparison
 from slotwise.logs.fitting import number_format
 from slotwise.logs.fitting.fit_result import Fit, fits_to_dict
-from slotwise.logs.reporting import (
-    click_model_report,
-    fit_figures,
-    log_summary,
-    placement_report,
-    report_tables,
-    segment_report,
-    strata_figures,
-)
+from slotwise.logs.reporting import click_model_report, fit_figures, report_tables, segment_report
 from slotwise.logs.reporting.log_summary import LogSummary
 from slotwise.logs.reporting.placement_report import PlacementReport
 
-#: placements that are reported in full, those with the most impressions
-IN_FULL = 50
+#: lists, their slots, and rows of a table of items that the page shows; the others are folded
+SHOWN_PLACEMENTS, SHOWN_SLOTS, SHOWN_ITEMS = 6, 6, 10
 FORMATS = ("png", "svg")
 PACKAGES = ("slotwise", "numpy", "scipy")
 
@@ -54,10 +46,9 @@ def write_report(
     *,
     source: str = "a click log",
     seed: int = 0,
-    rules: Mapping[str, str] | None = None,
     described: ModelComparison | None = None,
 ) -> Path:
-    """Write `report.html`, its figures as PNG and SVG, `items.csv`, `slots.csv` and `fit.json` into `folder`.
+    """Write `report.html`, figures as PNG and SVG, `lists.csv`, `items.csv`, `slots.csv` and `fit.json` into `folder`.
 
     With segments, there is `segments.csv` as well. Return the path of the page.
 
@@ -71,8 +62,6 @@ def write_report(
         The name of the log in the title.
     seed
         Seed of the impressions that are held out.
-    rules
-        A text for each cleaning rule, by default `slotwise.logs.RULES`.
     described
         The comparison of click models, from `slotwise.logs.choose_click_model`.
 
@@ -82,51 +71,47 @@ def write_report(
         The path of the page.
     """
     every = [fits] if isinstance(fits, Fit) else list(fits)
-    together = LogSummary.of(every, seed)
-    by_size = together.placements
-    counts, words = every[0].tally.cleaning if every else {}, RULES if rules is None else rules
+    summary = LogSummary.of(every, seed)
     if folder.exists() and not folder.is_dir():
         raise UnwritableFile(f"the report is a folder, and {folder} is a file")
     folder.mkdir(parents=True, exist_ok=True)
-    report_tables.write_files(every, folder)
+    report_tables.write_files(summary, every, folder)
     write_page(
         folder / "report.html",
         "logs/reporting/report.html",
-        title=f"What {source} says",
-        together=together,
-        all_placements=log_summary,
-        full=[
-            (report, _draw(report, folder, f"{number:02d}_" if len(every) > 1 else ""))
-            for number, report in enumerate(by_size[:IN_FULL], start=1)
+        title=f"Report on {source}",
+        summary=summary,
+        figures=[
+            _draw(report, folder, f"{number:02d}_" if len(every) > 1 else "")
+            for number, report in enumerate(summary.full, start=1)
         ],
-        cleaned=[[f"{count:,}", words.get(rule, rule)] for rule, count in counts.items() if count],
-        not_found=[words.get(rule, rule) for rule, count in counts.items() if not count],
+        not_found=[RULES.get(rule, rule) for rule, count in every[0].tally.cleaning.items() if not count],
         estimators=list(dict.fromkeys(fit.estimator for fit in every)),
         sampled=any(fit.sampled for fit in every),
-        clicking=None if described is None else described.in_a_sentence(),
+        has_segments=any(fit.segments for fit in every),
         models=[] if described is None else click_model_report.rows(described),
         model_heads=[click_model_report.HEADS[0], *(f"#{head}" for head in click_model_report.HEADS[1:])],
         described=described,
         versions=", ".join(f"{name} {version(name)}" for name in PACKAGES),
+        shown_placements=SHOWN_PLACEMENTS,
+        shown_slots=SHOWN_SLOTS,
+        shown_items=SHOWN_ITEMS,
         tables=report_tables,
         segments=segment_report,
-        reports=placement_report,
         wording=number_format,
     )
     return folder / "report.html"
 
 
 def _draw(report: PlacementReport, folder: Path, prefix: str) -> dict[str, str]:
-    """Draw the figures into `folder`, their names beginning with `prefix`; by name, each as the page holds it."""
-    drawn = {"position_bias": fit_figures.position_bias(report.fit), "items": fit_figures.items(report.fit)}
+    """Draw figures into `folder`, with names that begin with `prefix`; return those of the page by name."""
+    drawn = {"overview": fit_figures.overview(report.fit)}
     if len(report.fit.segments) > 1:
-        drawn["segments"] = strata_figures.by_segment(report.fit)
+        drawn["segments"] = fit_figures.by_segment(report.fit)
     if report.fit.changes is not None and report.fit.changes.periods.count > 1:
-        drawn["changes"] = strata_figures.over_time(report.fit.changes)
+        drawn["changes"] = fit_figures.over_time(report.fit.changes)
     if report.goodness is not None:
         drawn["fit"] = fit_figures.observed_and_fitted(report.goodness)
-    if report.held_out is not None and report.held_out.scores:
-        drawn["models"] = fit_figures.models(report.held_out)
     for name, picture in drawn.items():
         save(picture, folder, f"{prefix}{name}", FORMATS)
     return {name: as_address(folder / f"{prefix}{name}.svg") for name in drawn}

@@ -1,20 +1,23 @@
-"""The tables of the report: their rows as text for the page, and as CSV files."""
+"""The tables of the report: their rows as text for the page and the terminal, and as CSV files."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from slotwise.core.io import replacing, write_csv
+from slotwise.core.result_tables import plain
+from slotwise.core.types import FloatArray
 from slotwise.logs.evaluation.holdout_comparison import HoldoutComparison
 from slotwise.logs.evaluation.log_goodness_of_fit import LogGoodnessOfFit
-from slotwise.logs.fitting.click_rate import LEVEL
 from slotwise.logs.fitting.fit_result import Fit, fits_to_dict
 from slotwise.logs.fitting.number_format import interval, number
-from slotwise.logs.reporting.placement_report import PlacementReport
+from slotwise.logs.reporting.log_summary import LogSummary
+from slotwise.logs.reporting.placement_report import SlotComparison
 
 #: rows of a table of items on the page; all of them are in items.csv
 MAX_ROWS = 30
@@ -22,13 +25,38 @@ MAX_ROWS = 30
 Rows = list[list[str]]
 
 
-def slots(fit: Fit) -> Rows:
-    """Slot, weight, interval, times filled, clicks."""
-    return _estimates(list(map(str, range(1, fit.slots + 1))), *list(fit.columns("slots").values())[1:])
+class EstimateTable(NamedTuple):
+    """Rows of name, estimate, interval, times shown and clicks, with the numbers to draw the intervals from."""
+
+    rows: Rows
+    middle: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    @property
+    def end(self) -> float:
+        """The end of the axis: the largest upper end, unless it dwarfs the estimates."""
+        largest = float(self.middle[np.isfinite(self.middle)].max(initial=0.0))
+        return float(self.high[self.high <= 2.5 * largest].max(initial=largest)) or 1.0
+
+    def marks(self) -> list[tuple[float, float, float]]:
+        """Return where each interval begins, its estimate lies and it ends, in percent of the axis."""
+        ends = (np.nan_to_num(100.0 * part / self.end, nan=0.0) for part in (self.low, self.middle, self.high))
+        return [tuple(row) for row in np.minimum(np.column_stack(list(ends)), 100.0).round(1).tolist()]
 
 
-def items(fit: Fit) -> Rows:
-    """Item, attractiveness, interval, times shown, clicks; the most attractive first, as a decision would have them."""
+def slots(fits: Sequence[Fit]) -> EstimateTable:
+    """Return slot, position bias, interval, times filled and clicks, of placements that share one position bias."""
+    longest = max(fits, key=lambda fit: fit.slots)
+    counts = np.zeros((2, longest.slots), np.int64)
+    for fit in fits:
+        counts[:, : fit.slots] += fit.tally.showings.sum(axis=1), fit.tally.clicks.sum(axis=1)
+    numbers, estimate, low, high, *_ = longest.columns("slots").values()
+    return _estimates(list(map(str, numbers)), estimate, low, high, *counts)
+
+
+def items(fit: Fit) -> EstimateTable:
+    """Return item, attractiveness, interval, times shown and clicks; the order is by the estimates to decide on."""
     order = np.argsort(-fit.shrunken.attractiveness, kind="stable")[:MAX_ROWS]
     ids, *columns = fit.columns("items").values()
     return _estimates([ids[item] for item in order], *(column[order] for column in columns))
@@ -36,16 +64,17 @@ def items(fit: Fit) -> Rows:
 
 def _estimates(
     names: Sequence[str],
-    estimate: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
+    estimate: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
     shown: np.ndarray,
     clicks: np.ndarray,
-) -> Rows:
-    return [
+) -> EstimateTable:
+    rows = [
         [name, number(estimate[row]), interval(low[row], high[row]), f"{shown[row]:,}", f"{clicks[row]:,}"]
         for row, name in enumerate(names)
     ]
+    return EstimateTable(rows, estimate, low, high)
 
 
 def worst_pairs(goodness: LogGoodnessOfFit) -> Rows:
@@ -65,40 +94,26 @@ def models(comparison: HoldoutComparison) -> Rows:
     ]
 
 
-def best_list(report: PlacementReport) -> Rows:
-    """Slot, item, attractiveness, interval, times shown anywhere, times shown in this slot."""
-    fit = report.fit
-    numbers = {id: number for number, id in enumerate(fit.item_ids)}
-    alpha, limits = fit.shrunken.attractiveness, fit.shrunken.intervals(LEVEL).attractiveness
-    filled = [(slot, id, numbers[id]) for slot, id in enumerate(report.best.items) if id is not None]
-    return [
-        [
-            str(slot + 1),
-            id,
-            number(alpha[item]),
-            interval(limits.low[item], limits.high[item]),
-            f"{fit.tally.showings[:, item].sum():,}",
-            f"{fit.tally.showings[slot, item]:,}",
-        ]
-        for slot, id, item in filled
-    ]
-
-
-def write_files(fits: Iterable[Fit], folder: Path) -> None:
-    """Write `items.csv`, `slots.csv`, `fit.json`, and `segments.csv` where there are segments."""
-    every = list(fits)
+def write_files(summary: LogSummary, fits: Sequence[Fit], folder: Path) -> None:
+    """Write `lists.csv`, `items.csv`, `slots.csv`, `fit.json`, and `segments.csv` where there are segments."""
     columns = ("low", "high", "shown", "clicks")
-    by_item = ((fit.placement, *row) for fit in every for row in fit.rows("items"))
+    by_item = ((fit.placement, *row) for fit in fits for row in fit.rows("items"))
     write_csv(folder / "items.csv", ["placement", "item", "attractiveness", *columns], by_item)
-    by_slot = ((fit.placement, *row) for fit in every for row in fit.rows("slots"))
+    by_slot = ((fit.placement, *row) for fit in fits for row in fit.rows("slots"))
     write_csv(folder / "slots.csv", ["placement", "slot", "position_bias", *columns], by_slot)
-    if any(fit.segments for fit in every):
+    lists = (
+        (report.fit.placement, *plain(row), not report.withheld)
+        for report in summary.placements
+        for row in report.comparison
+    )
+    write_csv(folder / "lists.csv", ["placement", *SlotComparison._fields, "recommended"], lists)
+    if any(fit.segments for fit in fits):
         by_segment = (
             (fit.placement, name, *row)
-            for fit in every
+            for fit in fits
             for name, segment in fit.segments.items()
             for row in segment.rows("items")
         )
         write_csv(folder / "segments.csv", ["placement", "segment", "item", "attractiveness", *columns], by_segment)
     with replacing(folder / "fit.json") as file:
-        file.write(json.dumps(fits_to_dict(every), indent=1, ensure_ascii=False).encode())
+        file.write(json.dumps(fits_to_dict(fits), indent=1, ensure_ascii=False).encode())
