@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +10,7 @@ import jinja2
 import pytest
 
 from slotwise.core import html_page
-from slotwise.core.html_page import as_address, render, write_page
-from slotwise.core.plotting import DARK_COLOURS
+from slotwise.core.html_page import render, write_page
 
 
 def test_values_of_any_content_are_escaped() -> None:
@@ -35,20 +33,6 @@ def test_a_value_that_is_missing_is_an_error_and_leaves_no_file(tmp_path: Path) 
     with pytest.raises(jinja2.UndefinedError, match="title"):
         write_page(tmp_path / "page.html", "core/html_page/base.html")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_picture_is_held_by_its_address(tmp_path: Path) -> None:
-    (tmp_path / "x.svg").write_text("<svg/>")
-    assert as_address(tmp_path / "x.svg") == "data:image/svg+xml;base64,PHN2Zy8+"
-
-
-def test_a_picture_has_colours_for_a_light_and_for_a_dark_page(tmp_path: Path) -> None:
-    (tmp_path / "x.svg").write_text('<svg><style>*{}</style><path style="stroke: #0072b2"/></svg>')
-    text = base64.b64decode(as_address(tmp_path / "x.svg").partition(",")[2]).decode()
-    assert 'style="stroke: var(--0072b2)"' in text
-    light, _, dark = text.partition("@media(prefers-color-scheme:dark)")
-    assert "--0072b2:#0072b2;" in light
-    assert f"--0072b2:{DARK_COLOURS['#0072b2']};" in dark
 
 
 def test_without_jinja_the_error_names_the_package_to_install() -> None:

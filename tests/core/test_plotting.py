@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +51,17 @@ def test_a_figure_is_laid_out_once_and_drawn_once_in_each_format(
     plotting.save(drawn, tmp_path, "tea", ("png", "svg", "pdf"))
     assert times == [1 + 3]
     assert drawn.get_layout_engine() is layout
+
+
+def test_a_picture_is_held_by_its_address(tmp_path: Path) -> None:
+    (tmp_path / "x.svg").write_text("<svg/>")
+    assert plotting.as_address(tmp_path / "x.svg") == "data:image/svg+xml;base64,PHN2Zy8+"
+
+
+def test_a_picture_has_colours_for_a_light_and_for_a_dark_page(tmp_path: Path) -> None:
+    (tmp_path / "x.svg").write_text('<svg><style>*{}</style><path style="stroke: #0072b2"/></svg>')
+    text = base64.b64decode(plotting.as_address(tmp_path / "x.svg").partition(",")[2]).decode()
+    assert 'style="stroke: var(--0072b2)"' in text
+    light, _, dark = text.partition("@media(prefers-color-scheme:dark)")
+    assert "--0072b2:#0072b2;" in light
+    assert f"--0072b2:{plotting.DARK_COLOURS['#0072b2']};" in dark

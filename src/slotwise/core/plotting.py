@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -68,6 +69,21 @@ def save(drawn: Figure, folder: Path, name: str, formats: Sequence[str] = FORMAT
                 drawn.set_layout_engine(None)
         finally:
             drawn.set_layout_engine(layout)
+
+
+def as_address(picture: Path) -> str:
+    """Return an SVG file of `save` as a data URL, with colours for a light and for a dark page."""
+    text = picture.read_text(encoding="utf-8")
+    for colour in DARK_COLOURS:
+        text = text.replace(colour, f"var(--{colour[1:]})")
+    light, dark = (
+        "".join(f"--{name[1:]}:{value};" for name, value in colours)
+        for colours in (zip(DARK_COLOURS, DARK_COLOURS, strict=True), DARK_COLOURS.items())
+    )
+    # letters have no colour of their own: matplotlib leaves out black
+    rules = f"svg{{{light}fill:var(--000000)}}@media(prefers-color-scheme:dark){{svg{{{dark}}}}}"
+    text = text.replace("</style>", f"{rules}</style>", 1)
+    return f"data:image/svg+xml;base64,{base64.b64encode(text.encode()).decode()}"
 
 
 @contextmanager

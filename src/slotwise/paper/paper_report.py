@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from slotwise import theory
-from slotwise.core.html_page import as_address, write_page
+from slotwise.core.html_page import write_page
+from slotwise.core.plotting import as_address
 from slotwise.paper.paper_figures import names
 from slotwise.paper.paper_tables import Paper, interval_of, table
 

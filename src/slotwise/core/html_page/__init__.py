@@ -6,7 +6,6 @@ A template is a file of this package, known by its path in it, such as `logs/rep
 
 from __future__ import annotations
 
-import base64
 import functools
 import re
 from pathlib import Path
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from slotwise.core.errors import MissingExtra
 from slotwise.core.io import replacing
-from slotwise.core.plotting import DARK_COLOURS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -33,21 +31,6 @@ def write_page(path: Path, template: str, /, **values: Any) -> None:
     """Write a template, filled in, to a file."""
     with replacing(path) as file:
         file.write(render(template, **values).encode())
-
-
-def as_address(picture: Path) -> str:
-    """Return an SVG file of `plotting.save` as a data URL, with colours for a light and for a dark page."""
-    text = picture.read_text()
-    for colour in DARK_COLOURS:
-        text = text.replace(colour, f"var(--{colour[1:]})")
-    light, dark = (
-        "".join(f"--{name[1:]}:{value};" for name, value in colours)
-        for colours in (zip(DARK_COLOURS, DARK_COLOURS, strict=True), DARK_COLOURS.items())
-    )
-    # letters have no colour of their own: matplotlib leaves out black
-    rules = f"svg{{{light}fill:var(--000000)}}@media(prefers-color-scheme:dark){{svg{{{dark}}}}}"
-    text = text.replace("</style>", f"{rules}</style>", 1)
-    return f"data:image/svg+xml;base64,{base64.b64encode(text.encode()).decode()}"
 
 
 @functools.cache

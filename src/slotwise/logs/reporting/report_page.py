@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from slotwise.core.errors import UnwritableFile
-from slotwise.core.html_page import as_address, write_page
-from slotwise.core.plotting import save
+from slotwise.core.html_page import write_page
+from slotwise.core.plotting import as_address, save
 from slotwise.logs.counting.cleaning_rules import RULES
 from slotwise.logs.evaluation.click_model_comparison import ModelComparison
 from slotwise.logs.fitting import number_format
