@@ -12,7 +12,6 @@ from slotwise import EMPTY, Rankings, simulate
 from slotwise.core.errors import InvalidInput
 from slotwise.estimators import ESTIMATORS
 from slotwise.logs.fitting.fit_result import Fit, fits_to_dict
-from slotwise.logs.reporting.fit_figures import overview
 from tests.logs.synthetic_impressions import rankings
 from tests.statistical_assertions import assert_mean_is
 
@@ -81,12 +80,11 @@ def test_the_log_likelihood_is_that_of_the_rounds(fit: Fit) -> None:
     assert fit.log_likelihood == pytest.approx(total)
 
 
-def test_frames_and_plot(fit: Fit) -> None:
+def test_frames(fit: Fit) -> None:
     items, slots = fit.to_frame("items"), fit.to_frame("slots")
     assert list(items.columns) == ["item", "attractiveness", "low", "high", "shown", "clicks"]
     assert list(slots["slot"]) == [1, 2, 3]
     assert (items["low"] <= items["attractiveness"]).all()
-    assert len(overview(fit).axes) == 2
 
 
 def test_summary_has_the_numbers_of_the_frames(fit: Fit) -> None:

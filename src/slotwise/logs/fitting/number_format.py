@@ -26,6 +26,11 @@ def with_interval(rate: Rate) -> str:
     return f"{middle} ({percent(rate.low)} to {percent(rate.high)})"
 
 
+def is_clearly_more(rate: Rate, observed: float, impressions: int) -> bool:
+    """Whether the interval of an expected rate is above that of the observed one."""
+    return rate.low > wilson(observed, impressions, LEVEL)[1]
+
+
 def against_observed(rate: Rate, observed: float, impressions: int) -> str:
     """Return an expected rate compared with the observed one: clearly more, clearly less, or neither.
 
@@ -35,11 +40,11 @@ def against_observed(rate: Rate, observed: float, impressions: int) -> str:
     >>> against_observed(Rate(0.0005, 0.0004, 0.0006), 0.0001, 2_000_000).rpartition(", ")[2]
     '0.4 more per 1,000 than the 0.01 % now'
     """
-    low, high = wilson(observed, impressions, LEVEL)
+    low, _ = wilson(observed, impressions, LEVEL)
     gain = 1000 * (rate.click_rate - observed)
     against = (
         f"{_rounded(gain)} more per 1,000 than"
-        if rate.low > high
+        if is_clearly_more(rate, observed, impressions)
         else f"{_rounded(-gain)} fewer per 1,000 than"
         if rate.high < low
         else "possibly no more than"

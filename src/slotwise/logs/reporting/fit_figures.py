@@ -1,4 +1,4 @@
-"""The figures of a fitted log, by segment and over time too."""
+"""The figures of a fitted log: how well the model fits, segments, and changes over time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slotwise.core.plotting import PALETTE, bare, new_figure
-from slotwise.core.types import FloatArray, IntArray
 from slotwise.logs.evaluation.log_goodness_of_fit import LogGoodnessOfFit
 from slotwise.logs.fitting.click_rate import LEVEL
 from slotwise.logs.fitting.fit_result import Fit
@@ -18,27 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: how many items are drawn: of the best, and of the worst
-BEST, WORST = 30, 5
-#: an item without a click that may be worth more than this many times the best is as good as unknown
-UNTOLD = 2.0
 MAX_NAME = 28
 #: the number of items and segments in a figure, and of items over time
 ITEMS, SEGMENTS, LINES = 12, 5, 4
 BLUE = PALETTE[0]
 #: readable on a light and on a dark page
 GREY, PALE = "0.5", 0.3
-
-
-def overview(fit: Fit) -> Figure:
-    """Slots on the left, items on the right."""
-    drawn = new_figure(13, max(4.2, 1.3 + 0.24 * min(len(fit.item_ids), BEST + WORST)))
-    left, right = drawn.subplots(1, 2)
-    _draw_slots(left, fit)
-    _draw_items(right, fit)
-    if fit.placement is not None:
-        drawn.suptitle(_shortened(fit.placement, 80))
-    return drawn
 
 
 def observed_and_fitted(goodness: LogGoodnessOfFit) -> Figure:
@@ -124,63 +108,6 @@ def over_time(changes: TimeDrift) -> Figure:
     if periods.is_time:
         _name_dates(below)
     return drawn
-
-
-def _draw_slots(axes: Axes, fit: Fit) -> None:
-    interval = fit.estimate.intervals(LEVEL).position_bias
-    slots = np.arange(1, fit.slots + 1)
-    top = _draw_intervals(axes, slots, fit.estimate.position_bias, interval.low, interval.high)
-    axes.axhline(1.0, color=GREY, linewidth=0.8, linestyle=":")
-    axes.set(xlabel="slot", ylabel="position bias: clicks relative to slot 1")
-    axes.set_ylim(0, top)
-    _slot_ticks(axes, fit.slots)
-    bare(axes)
-
-
-def _draw_items(axes: Axes, fit: Fit) -> None:
-    alpha, decided = fit.estimate.attractiveness, fit.shrunken.attractiveness
-    interval = fit.estimate.intervals(LEVEL).attractiveness
-    # by the estimate that a decision would be made on: an item seen twice and clicked once is not the best
-    order = np.argsort(-decided, kind="stable")
-    # too few data on the others to draw them next to these
-    is_known = (alpha > 0) | (interval.high < UNTOLD * np.nanmax(np.where(np.isfinite(alpha), alpha, 0.0), initial=0.0))
-    order = order[(is_known & np.isfinite(interval.high))[order]]
-    unknown, left_out = len(alpha) - len(order), max(0, len(order) - BEST - WORST)
-    if left_out:
-        order = np.concatenate([order[:BEST], order[-WORST:]])
-    places = np.arange(len(order))[::-1].astype(np.float64)
-    if left_out:
-        places[:BEST] += 1.0
-        between = f"… {left_out:,} items between …"
-        axes.text(0.02, WORST, between, va="center", color=GREY, transform=axes.get_yaxis_transform())
-    low, high, middle = interval.low[order], interval.high[order], alpha[order]
-    clicked = middle > 0
-    left = 0.8 * float(np.concatenate([low[clicked], high[~clicked] / 10.0]).min(initial=decided.min()))
-    axes.hlines(places, np.maximum(low, left), high, color=BLUE, linewidth=2, alpha=0.45)
-    axes.plot(middle[clicked], places[clicked], "o", color=BLUE, markersize=5, label="as seen in the log")
-    if fit.shrunken is not fit.estimate:
-        axes.plot(decided[order], places, "|", color="black", markersize=9, label="to decide on")
-        axes.legend(frameon=False, fontsize="small", loc="lower right")
-    axes.set_yticks(places, [_shortened(fit.item_ids[item]) for item in order], fontsize="small")
-    label = "attractiveness: clicks on it in slot 1, per impression without a click"
-    axes.set_xlabel(label + (f"\n({unknown:,} items of which too little is known are not drawn)" * (unknown > 0)))
-    _log_scale(axes, "{x:g}")
-    axes.set_xlim(left=left)
-    axes.set_ylim(-0.8, places.max(initial=0.0) + 0.8)
-    bare(axes)
-
-
-def _draw_intervals(axes: Axes, places: IntArray, middle: FloatArray, low: FloatArray, high: FloatArray) -> float:
-    """Points with upright intervals, as arrows where there is no upper end; returns where the axis should end."""
-    is_finite = np.isfinite(middle)
-    points = middle[is_finite]
-    ends = np.concatenate([high[high <= 4.0 * max(points.max(initial=0.0), 1e-12)], points])
-    end = 1.08 * float(ends.max(initial=0.0)) or 1.0
-    axes.vlines(places, np.minimum(low, end), np.minimum(high, end), color=BLUE, linewidth=2, alpha=0.45)
-    axes.plot(places[is_finite], points, "o", color=BLUE, markersize=5)
-    cut = ~(high <= end)
-    axes.plot(places[cut], np.full(cut.sum(), end), "^", color=BLUE, markersize=5, alpha=0.45, clip_on=False)
-    return end
 
 
 def _slot_ticks(axes: Axes, slots: int) -> None:

@@ -53,7 +53,7 @@ def _between_slots(fit: Fit) -> list[str]:
     if silent.any():
         high = fit.estimate.intervals(LEVEL).position_bias.high
         limits = [
-            f"slot {slot + 1} below {high[slot]:.2g}" for slot in np.flatnonzero(silent) if np.isfinite(high[slot])
+            f"slot {slot + 1} below {high[slot]:.2g}" for slot in np.flatnonzero(silent) if slot and high[slot] < np.inf
         ]
         worth = f"; worth relative to slot 1: {', '.join(limits)}" if limits else ""
         sentences.append(f"{_slots(silent, capital=True)} held items and got no click{worth}.")

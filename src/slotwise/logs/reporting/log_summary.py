@@ -14,7 +14,7 @@ import numpy as np
 from slotwise.logs.counting.cleaning_rules import RULES, SIZES
 from slotwise.logs.fitting.click_rate import Rate
 from slotwise.logs.fitting.fit_result import Fit
-from slotwise.logs.fitting.number_format import against_observed, and_more, count_of, percent
+from slotwise.logs.fitting.number_format import against_observed, and_more, count_of, is_clearly_more, percent
 from slotwise.logs.reporting.multi_click_report import multi_click_sentences
 from slotwise.logs.reporting.placement_report import PlacementReport
 from slotwise.logs.reporting.segment_report import segments_in_words, strata_of_all
@@ -88,24 +88,22 @@ class LogSummary:
         if not reports:
             among = "" if len(self.placements) == 1 else f" in any of the {len(self.placements):,} placements"
             return f"Nothing is recommended{among}: {largest.withheld}."
+        best = [(report.fit, report.best) for report in reports if report.best is not None]
+        compared = [
+            (fit, advice.rate) for fit, advice in best if not math.isnan(fit.click_rate + advice.rate.click_rate)
+        ]
         lead = largest.lead() if len(self.placements) == 1 else "Show the lists below"
         if len(reports) < len(self.placements):
             lead += f" in {len(reports):,} of {len(self.placements):,} placements"
-        return f"{lead}. {self._expected()}".rstrip()
-
-    def _expected(self) -> str:
-        """The expected click rate of the recommended lists, against that of the log."""
-        best = [(report.fit, report.best) for report in self.recommended if report.best is not None]
-        compared = [
-            (fit, advice.rate) for fit, advice in best if fit.tally.counted and not math.isnan(advice.rate.click_rate)
-        ]
         if not compared:
-            return best[0][1].slots_in_words()
+            return f"{lead}. {best[0][1].slots_in_words()}".rstrip()
         views = np.array([fit.tally.counted for fit, _ in compared])
         # conservative for any correlation between the placements
         rate = Rate(*(views @ np.array([rate for _, rate in compared]) / views.sum()).tolist())
         observed = float(views @ [fit.click_rate for fit, _ in compared] / views.sum())
-        return f"{against_observed(rate, observed, int(views.sum()))}."
+        if not is_clearly_more(rate, observed, int(views.sum())):
+            lead = "No list is clearly better than what is shown now"
+        return f"{lead}. {against_observed(rate, observed, int(views.sum()))}."
 
     def size(self) -> str:
         """Return the impressions, what they are of, and the click rate of those that were counted."""

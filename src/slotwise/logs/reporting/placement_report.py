@@ -99,8 +99,9 @@ class PlacementReport:
     def comparison(self) -> list[SlotComparison]:
         """What is shown now and what to show, by slot."""
         items = {id: item for item, id in enumerate(self.fit.item_ids)}
-        alpha, limits = self.fit.shrunken.attractiveness, self.fit.shrunken.intervals(LEVEL).attractiveness
-        rows = []
+        fit, rows = self.fit, []
+        intervals = fit.intervals if fit.shrunken is fit.estimate else fit.shrunken.intervals(LEVEL)
+        alpha, limits = fit.shrunken.attractiveness, intervals.attractiveness
         best = [None] * self.fit.slots if self.best is None else self.best.items
         for slot, (shown, id) in enumerate(zip(self.fit.shown_now, best, strict=True), start=1):
             estimates = [math.nan] * 3 if id is None else [part[items[id]] for part in (alpha, limits.low, limits.high)]

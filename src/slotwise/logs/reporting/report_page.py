@@ -105,7 +105,7 @@ def write_report(
 
 def _draw(report: PlacementReport, folder: Path, prefix: str) -> dict[str, str]:
     """Draw figures into `folder`, with names that begin with `prefix`; return those of the page by name."""
-    drawn = {"overview": fit_figures.overview(report.fit)}
+    drawn = {}
     if len(report.fit.segments) > 1:
         drawn["segments"] = fit_figures.by_segment(report.fit)
     if report.fit.changes is not None and report.fit.changes.periods.count > 1:
