@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from slotwise import available_policies
 from slotwise.cli.command_app import app_of
-from slotwise.cli.shared.log_options import ESTIMATOR_IDS
+from slotwise.cli.shared.log_options import ESTIMATOR_IDS, MAX_PLACEMENTS
 
 GROUP: Any = get_command(app_of())
 COMMANDS: dict[str, Any] = GROUP.commands
@@ -93,6 +93,7 @@ def test_policies_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_listed_estimators_are_those_of_logs() -> None:
     assert ESTIMATOR_IDS == pytest.importorskip("slotwise.logs").ESTIMATOR_NAMES
+    assert importlib.import_module("slotwise.logs.fitting.fit_log").MAX_PLACEMENTS == MAX_PLACEMENTS
     models = importlib.import_module("slotwise.logs.evaluation.click_model_fits").CLICK_MODELS
     *most, last = models
     assert f"compare, or {', '.join(most)} or {last}, which" in " ".join(help_of("fit").split())

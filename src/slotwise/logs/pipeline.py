@@ -8,7 +8,7 @@ from typing import Unpack
 from slotwise.core.errors import InvalidInput
 from slotwise.estimators.pooled import POOLED
 from slotwise.logs.counting.cleaning_rules import MultiClick
-from slotwise.logs.fitting.fit_log import SAMPLE, FitSettings, Progress, fit_log
+from slotwise.logs.fitting.fit_log import MAX_PLACEMENTS, SAMPLE, FitSettings, Progress, fit_log
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.multi_click_sensitivity import fit_under_each_rule
 from slotwise.logs.fitting.placement_pooling import Bias
@@ -90,6 +90,7 @@ def fit_placements(
     multi_click: MultiClick | None = None,
     each_rule: bool = False,
     sample: int | None = SAMPLE,
+    max_placements: int = MAX_PLACEMENTS,
     recommend: Recommend = "auto",
     progress: Progress | None = None,
     **options: Unpack[LogOptions],
@@ -127,6 +128,8 @@ def fit_placements(
         The maximum number of impressions to keep whole lists of. Maximum likelihood and inverse propensity need all.
     recommend
         "auto" to recommend nothing if more than a tenth of the log is left out; "always" to recommend a list anyway.
+    max_placements
+        The maximum number of placements to fit: those with the most rows.
     progress
         Called with each step and the completed share of it, None if that is unknown.
     options
@@ -146,6 +149,7 @@ def fit_placements(
         strata=Strata((segment,) if isinstance(segment, str) else tuple(segment), time),
         multi_click=multi_click,
         sample=sample,
+        max_placements=max_placements,
         recommend=recommend,
     )
     fitted = fit_log(log_source, settings, progress)

@@ -34,7 +34,9 @@ def test_everything_that_can_be_wrong_is_counted_as_in_plain_python(seed: int, r
     assert all(
         plain.counts[name]
         for name in RULES
-        if not name.startswith(("multi_click", "slots_from", "empty", "lost_placements", "null_weight", "null_time"))
+        if not name.startswith(
+            ("multi_click", "slots_from", "empty", "lost_placements", "rare_placements", "null_weight", "null_time")
+        )
     )
     plain.check(tallies(table(rows), PAGES, multi_click=rule))
 

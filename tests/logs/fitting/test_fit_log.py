@@ -167,3 +167,23 @@ def test_a_log_starts_a_ranker_and_a_simulation_warm() -> None:
         for start in (None, counted)
     )
     assert started < 0.3 * cold
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_largest_placements_are_fitted_and_the_others_counted(seed: int) -> None:
+    log = generated(40, pages=4, seed=1)
+    page = np.asarray(log["page"])
+    # page 1 has the fewest rows; of two with as many, the first by name is kept
+    kept = (page != 1) | (np.arange(len(page)) < 300)
+    shuffled = np.random.default_rng(seed).permutation(np.flatnonzero(kept))
+    found = fit_placements(log.take(pa.array(shuffled)), PAGES, max_placements=2)
+    assert [one.placement for one in found] == ["0", "2"]
+    assert found[0].tally.cleaning["rare_placements"] == 2
+    whole = fit_placements(log.filter(pa.array((page == 0) | (page == 2))), PAGES)
+    assert [one.tally for one in found] == [one.tally for one in whole]
+    assert found[0].log_likelihood == pytest.approx(whole[0].log_likelihood, rel=1e-12)
+
+
+def test_max_placements_must_be_positive() -> None:
+    with pytest.raises(InvalidInput, match="max_placements must be"):
+        fit_placements(generated(10, pages=2, seed=1), PAGES, max_placements=0)

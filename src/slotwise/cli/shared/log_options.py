@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _COLUMN = "COLUMN"
 #: equal to `slotwise.logs.ESTIMATOR_NAMES`, without the import of the log readers
 ESTIMATOR_IDS = (POOLED, *(entry.id for entry in estimators() if entry.position_bias == "unknown"))
+#: equal to `slotwise.logs.fitting.fit_log.MAX_PLACEMENTS`
+MAX_PLACEMENTS = 100_000
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,10 @@ class FitArguments(LogArguments):
         ),
     ] = None
 
+    max_placements: Annotated[
+        int, typer.Option(metavar="N", help="Fit at most this many placements, those with the most rows.")
+    ] = MAX_PLACEMENTS
+
     def fit_placements(
         self,
         source: LogSource,
@@ -174,6 +180,7 @@ class FitArguments(LogArguments):
             segment=segment,
             time=time,
             each_rule=each_rule,
+            max_placements=self.max_placements,
             progress=progress,
             **choices,
         )

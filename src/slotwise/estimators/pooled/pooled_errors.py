@@ -32,6 +32,8 @@ from slotwise.estimators.uncertainty.intervals import Intervals, around_mean
 
 #: numbers in the matrices that are in memory at once
 MAX_STACKED = 4_000_000
+#: numbers in the matrices that are kept, as every placement is asked for its own: about a gigabyte
+MAX_KEPT = 50_000_000
 
 
 class _StandardErrors(NamedTuple):
@@ -178,7 +180,7 @@ class PooledErrors:
         None where they are too large together, or where there is only one placement.
         """
         numbers = ((np.diff(self.cells.ends) + len(self._of_priors)) ** 2).sum()
-        is_small = len(self.cells.seen) > 1 and numbers <= MAX_STACKED
+        is_small = len(self.cells.seen) > 1 and numbers <= MAX_KEPT
         return [self._block(each) for each in self._alike] if is_small else []
 
     @cached_property

@@ -16,7 +16,7 @@ from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.logs.counting.cleaning_rules import MULTI_CLICK, MultiClick
 from slotwise.logs.counting.group_by_impression import gather, odd_keys, regular_rows
-from slotwise.logs.counting.impression_counts import PageCounts, add_pages, total_of
+from slotwise.logs.counting.impression_counts import PageCounts, add_pages, impressions_in, total_of
 from slotwise.logs.counting.irregular_impressions import (
     count_verdicts,
     find_first_clicks,
@@ -74,11 +74,13 @@ def clean_log(
     sample: int | None = 0,
     strata: Strata | None = None,
     progress: Callable[[float], None] = lambda _: None,
+    placements: int | None = None,
 ) -> Iterator[CleanLog]:
     """Read and clean a log, for as long as the block lasts; `sample` and `progress` are those of `stream`."""
     with source.open() as (table, clicks):
         source.reject_partial_files(strata)
-        with cleaned(table, source.columns, multi_click, clicks, every_click, sample, strata, progress) as log:
+        options = every_click, sample, strata, progress, placements
+        with cleaned(table, source.columns, multi_click, clicks, *options) as log:
             yield log
 
 
@@ -92,12 +94,14 @@ def cleaned(
     sample: int | None = 0,
     strata: Strata | None = None,
     progress: Callable[[float], None] = lambda _: None,
+    placements: int | None = None,
 ) -> Iterator[CleanLog]:
     """Apply the rules of `RULES`, and count; the rows are there for as long as the block lasts.
 
     Of several clicks in an impression the first or the last counts, or the impression is dropped. The default is the
     first where the log has their order, and to drop where it has not. With `every_click`, all of them are kept. With
-    `strata`, each stratum takes the place of a placement.
+    `strata`, each stratum takes the place of a placement. At most so many `placements` are kept, those with the most
+    rows.
     """
     with ExitStack() as stack:
 
@@ -113,12 +117,15 @@ def cleaned(
         counts, first, last, complete = check_rows(layout, rows)
         keys = tuple(name for name in ("placement", "impression") if name in rows.columns)
         usable = _usable(rows, keys, 1 - first, complete=complete)
+        if placements is not None and "placement" in keys:
+            usable, counts["rare_placements"] = _without_rare_placements(usable, placements, keep)
         stratified = None
         if any(layout.strata):
             usable, stratified, counts["null_time"] = stratify(usable, keys, layout.strata, keep)
             keys = ("placement", "impression")
-        # lists are unfolded, rows of clicks added, and strata joined, in no useful order
-        in_order = not layout.wide and layout.clicks is None and not every_click and stratified is None
+        # lists are unfolded, rows of clicks added, and strata and placements joined, in no useful order
+        joined = layout.clicks is not None or stratified is not None or counts["rare_placements"] > 0
+        in_order = not (layout.wide or joined or every_click)
         slots = last - first + 1
         streamed = stream(usable, keys, counts["rows"], slots, complete, sample, progress) if in_order else None
         if streamed is None:
@@ -153,6 +160,18 @@ def cleaned(
             gather=lambda: _all_rows(usable, keys, rule, keep),
             strata=stratified,
         )
+
+
+def _without_rare_placements(
+    usable: ir.Table, at_most: int, keep: Callable[[ir.Table], ir.Table]
+) -> tuple[ir.Table, int]:
+    """The rows of the placements with the most rows, and how many placements are left out."""
+    sizes = keep(usable.group_by("placement").aggregate(times=impressions_in(usable)))
+    rare = max(0, int(sizes.count().to_pyarrow().as_py()) - at_most)
+    if not rare:
+        return usable, 0
+    largest = keep(sizes.order_by([sizes.times.desc(), sizes.placement]).limit(at_most).select("placement"))
+    return usable.semi_join(largest, "placement"), rare
 
 
 def _lost_placements(totals: Mapping[str | None, PageCounts], strata: Stratified | None) -> int:

@@ -32,6 +32,7 @@ RULES = {
     "click_not_shown": "impressions with a click on something that has no slot or item, or was not shown: left out",
     "empty_impressions": "impressions without any item: left out",
     "lost_placements": "placements of which no impression could be counted: left out",
+    "rare_placements": "placements with the fewest rows, more than the maximum number (max-placements): left out",
     "multi_click_first": "impressions with clicks on several items: the first click counts",
     "multi_click_last": "impressions with clicks on several items: the last click counts",
     "multi_click_drop": "impressions with clicks on several items: left out",
