@@ -194,6 +194,15 @@ def test_evaluate_item_propensities_mixtures_and_logs(folder: Path) -> None:
     assert "not on the other items" in " ".join(screen.split())
 
 
+def test_the_target_log_is_recognised_as_the_log_is(folder: Path) -> None:
+    """Four impressions of one slot each, as Open Bandit has them: against themselves they have their own rate."""
+    rows = ["14,1,0,0.5", "79,1,1,0.5", "14,2,0,0.5", "79,2,0,0.5"]
+    (folder / "bandit.csv").write_text("\n".join(["item_id,position,click,propensity_score", *rows]))
+    found = json.loads(run("evaluate", "bandit.csv", "--target-log", "bandit.csv", "--json"))
+    assert found["by_propensity"]["plain"]["click_rate"] == pytest.approx(0.25)
+    assert "clean.parquet: " in run("evaluate", "bandit.csv", "--target-log", "clean.parquet", code=2)
+
+
 def test_evaluate_a_list_of_names_with_commas(folder: Path) -> None:
     rows = ['1,1,"tea, green",1', '1,2,"milk ""UHT""",0', '2,1,"milk ""UHT""",0', '2,2,"tea, green",0']
     (folder / "names.csv").write_text("\n".join(["impression,slot,item,clicked", *rows]))
@@ -224,6 +233,7 @@ def test_a_negative_propensity_is_named(folder: Path) -> None:
         (("evaluate", "clean.parquet", "--ranking", "2,0,2"), "a ranking holds an item once, got '2' 2 times"),
         (("evaluate", "clean.parquet", "--mixture", "nothing.json"), "nothing.json: No such file"),
         (("evaluate", "clean.parquet", "--mixture", "clean.parquet"), "clean.parquet must be like"),
+        (("evaluate", "clean.parquet", "--target-log", "dirty.parquet"), "dirty.parquet: "),
         (("evaluate", "clean.parquet", "--ranking", '["0"'), "ranking must be a JSON list or items between commas"),
         (("fit", "clean.parquet", "--clicks", "clean.parquet", "--weight", "slot"), "single impressions"),
         (("evaluate", "clean.parquet", "--ranking", " , "), "ranking must name at least one item, got ' , '"),

@@ -12,7 +12,7 @@ import typer
 from slotwise.cli.shared.command_options import AsJson, Seed, example, known_ids, takes_options
 from slotwise.cli.shared.console import progress_bar, show
 from slotwise.cli.shared.log_options import ESTIMATOR_IDS, FitArguments
-from slotwise.core.errors import InvalidInput
+from slotwise.core.errors import InvalidInput, InvalidRanking, UnknownName
 
 #: placements that an error names
 MAX_NAMED = 5
@@ -80,7 +80,13 @@ def evaluate(
         names = sorted(by_placement, key=lambda name: -by_placement[name].impressions)[:MAX_NAMED]
         raise InvalidInput(f"--at must be a placement of the log, such as {', '.join(map(str, names))}; got {at!r}")
     fit = by_placement[at]
-    evaluation = logs.evaluate(fit, target, propensities=fit.logged, rounds=rounds, seed=seed)
+    try:
+        evaluation = logs.evaluate(fit, target, propensities=fit.logged, rounds=rounds, seed=seed)
+    except (InvalidRanking, UnknownName) as problem:
+        file = target_log or mixture
+        if file is None:
+            raise
+        raise InvalidInput(f"{file}: {problem}") from problem
     if as_json:
         print(json.dumps(evaluation.to_dict(), allow_nan=False))
     else:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
-from slotwise import NO_CLICK
+from slotwise import EMPTY, NO_CLICK
 from slotwise.core.errors import InvalidInput
 from slotwise.logs.counting.logged_propensities import LoggedPropensities
 from slotwise.logs.evaluation.inverse_propensity import inverse_propensity, warnings_of
@@ -183,7 +184,112 @@ def test_impressions_that_stand_for_several() -> None:
 def test_a_slot_that_never_held_the_target_item_is_named() -> None:
     data = LoggedPropensities([[0, 1], [0, 1]], [0, NO_CLICK], [[1.0, 1.0], [1.0, 1.0]])
     found = inverse_propensity(data, np.array([[0, 2]]), np.ones(1))
-    assert found.unseen == (2,)
+    assert found.unseen == ("slot 2",)
     assert any("The log never showed the target's items in slot 2" in warning for warning in warnings_of(found))
+    for rate in (found.plain, found.self_normalised):
+        assert math.isnan(rate.click_rate)
+        assert rate.high == 1.0
     with pytest.raises(InvalidInput, match="one entry per slot"):
         LoggedPropensities([[0, 1]], [0], [[0.5]])
+
+
+#: one of two slots is filled, with item 0 or 1
+ONE_SLOT = np.array([[0, EMPTY], [1, EMPTY], [EMPTY, 0], [EMPTY, 1]])
+
+
+def of_one_slot(odds: Any, impressions: int, rng: np.random.Generator, *, by_item: bool) -> LoggedPropensities:
+    """Slot 1 is filled three times as often as slot 2, and item 1 in 0.7 of the impressions of either."""
+    which = rng.choice(4, impressions, p=np.outer([0.75, 0.25], [0.3, 0.7]).ravel())
+    slot, item = np.divmod(which, 2)
+    clicked = np.where(rng.random(impressions) < odds[slot, item] / (1 + odds[slot, item]), slot, NO_CLICK)
+    chance = np.array([0.3, 0.7])[item]
+    return LoggedPropensities(ONE_SLOT[which], clicked, np.repeat(chance[:, None], 2, axis=1) if by_item else chance)
+
+
+@pytest.mark.parametrize("by_item", [False, True])
+def test_a_log_that_fills_one_slot_against_itself(by_item: bool) -> None:
+    """Each item is in each slot as often as its propensity says, so every estimate is the observed rate."""
+    shown, clicked = np.repeat(ONE_SLOT, [50, 50, 25, 25], axis=0), np.full(150, NO_CLICK)
+    clicked[:30], clicked[100:110] = 0, 1
+    data = LoggedPropensities(shown, clicked, np.full((150, 2) if by_item else 150, 0.5))
+    found = inverse_propensity(data, ONE_SLOT, np.array([2, 2, 1, 1]) / 6, odds=ODDS[:, :2])
+    assert found.doubly_robust is not None
+    for rate in (found.plain, found.self_normalised, found.doubly_robust):
+        assert rate.click_rate == pytest.approx(40 / 150)
+    assert found.mean_weight == pytest.approx(1.0)
+    assert found.matching == 150
+    assert found.effective_impressions == pytest.approx(50)
+
+
+@pytest.mark.parametrize("model", [1.0, 5.0], ids=["right model", "wrong model"])
+@pytest.mark.parametrize("by_item", [False, True])
+@pytest.mark.parametrize("lists", [[0, 1, 2, 3], [0, 3]])
+def test_pages_that_fill_one_slot(lists: list[int], by_item: bool, model: float) -> None:
+    """Plain and doubly robust without bias, and intervals of 90 % that cover the truth."""
+    rng = np.random.default_rng(8)
+    odds, shares = ODDS[:, :2] / 2, np.full(len(lists), 1 / len(lists))
+    rates = (odds / (1 + odds)).ravel()
+    expected, estimates, covered = shares @ rates[lists], [], []
+    for _ in range(300):
+        data = of_one_slot(odds, 1_000, rng, by_item=by_item)
+        found = inverse_propensity(data, ONE_SLOT[lists], shares, 0.9, model * odds)
+        assert found.doubly_robust is not None
+        every = (found.plain, found.doubly_robust, found.self_normalised)
+        estimates.append([rate.click_rate for rate in every[:2]])
+        covered.append([rate.low <= expected <= rate.high for rate in every])
+    assert_mean_is(np.full(2, expected), estimates)
+    assert_mean_is(np.clip(np.mean(covered, axis=0), 0.88, 0.92), covered)
+
+
+def test_propensities_among_all_impressions() -> None:
+    """They hold for pages that fill different slots as well, and the log says which propensities it has."""
+    data = of_one_slot(ODDS[:, :2], 4_000, np.random.default_rng(9), by_item=False)
+    share = np.where(data.shown[:, 0] == EMPTY, 0.25, 0.75)
+    among_all = LoggedPropensities(data.shown, data.clicked, data.propensity * share)
+    assert data.given_slots
+    assert not among_all.given_slots
+    one, other = (inverse_propensity(each, ONE_SLOT, np.full(4, 0.25)).plain for each in (data, among_all))
+    assert one.click_rate == pytest.approx(other.click_rate, rel=0.05)
+
+
+def test_an_empty_slot_in_the_middle() -> None:
+    data = LoggedPropensities(
+        [[0, EMPTY, 1], [1, EMPTY, 0]] * 50, [0, NO_CLICK, 2, NO_CLICK] * 25, np.full((100, 3), 0.5)
+    )
+    found = inverse_propensity(data, np.array([[0, EMPTY, 1]]), np.ones(1))
+    assert found.plain.click_rate == pytest.approx(1.0)
+    assert not found.unseen
+    filled = inverse_propensity(data, np.array([[0, 1, EMPTY]]), np.ones(1))
+    assert filled.unseen == ("slot 2",)
+    assert filled.plain.low > 0.2
+    assert filled.plain.high == 1.0
+
+
+def test_whole_lists_in_slots_that_the_log_never_filled() -> None:
+    """Half of the target has no counterpart in the log: it may bring no click, or a click each time."""
+    data = LoggedPropensities([[0, EMPTY], [1, EMPTY]] * 500, [0, NO_CLICK] * 500, [0.5] * 1_000)
+    found = inverse_propensity(data, np.array([[1, EMPTY], [EMPTY, 0]]), np.array([0.5, 0.5]), odds=ODDS[:, :2])
+    assert found.unseen == ("slot 2 alone",)
+    assert found.doubly_robust is not None
+    for rate in (found.plain, found.self_normalised, found.doubly_robust):
+        assert math.isnan(rate.click_rate)
+        assert rate.low == pytest.approx(0.0, abs=0.001)
+        assert rate.high == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize("clicked", [0, NO_CLICK])
+@pytest.mark.parametrize("propensity", [[0.5], [[0.5, 0.5]]], ids=["list", "items"])
+def test_one_impression(propensity: Any, clicked: int) -> None:
+    found = inverse_propensity(
+        LoggedPropensities([[0, EMPTY]], [clicked], propensity), np.array([[0, EMPTY]]), np.ones(1), odds=ODDS
+    )
+    assert found.doubly_robust is not None
+    for rate in (found.plain, found.self_normalised, found.doubly_robust):
+        assert 0.0 <= rate.low <= rate.click_rate <= rate.high
+        assert rate.high > 0.75
+    assert "worth 1: too few to rely on" in " ".join(warnings_of(found))
+
+
+def test_no_impression_with_a_propensity() -> None:
+    none = LoggedPropensities(np.zeros((0, 2), int), np.zeros(0, int), np.zeros(0))
+    assert math.isnan(inverse_propensity(none, np.array([[0, 1]]), np.ones(1)).plain.click_rate)

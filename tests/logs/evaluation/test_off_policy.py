@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from slotwise import Rankings
+from slotwise import EMPTY, NO_CLICK, Rankings, logs
 from slotwise.click_models import best_ranking, reward
 from slotwise.core.errors import InvalidInput, InvalidRanking, UnknownName
 from slotwise.logs.counting.logged_propensities import LoggedPropensities
@@ -173,3 +173,87 @@ def test_where_no_impression_showed_the_list_the_model_answers() -> None:
     assert math.isnan(found.by_propensity.self_normalised.click_rate)
     assert found.closest == found.by_model
     assert evaluate(fit, ["a", "b"], propensities=logged).closest != found.by_model
+
+
+#: two items, each in each of two slots, and nothing in the other slot; of 100 impressions of each 10 are clicked
+ONE_SLOT = [[0, EMPTY], [1, EMPTY], [EMPTY, 0], [EMPTY, 1]]
+
+
+@pytest.fixture(scope="module")
+def one_slot() -> tuple[Fit, LoggedPropensities]:
+    seen = Rankings(ONE_SLOT, [[10, 0], [10, 0], [0, 10], [0, 10]], [90] * 4, items=2)
+    clicked = np.tile(np.repeat([True, False], [10, 90]), 4)
+    shown = np.repeat(ONE_SLOT, 100, axis=0)
+    slot = np.argmax(shown != EMPTY, axis=1)
+    logged = LoggedPropensities(shown, np.where(clicked, slot, NO_CLICK), np.full((400, 2), 0.5))
+    return Fit.of_rankings(seen, item_ids=["a", "b"]), logged
+
+
+def test_a_list_is_compared_in_the_slots_that_the_log_fills(one_slot: tuple[Fit, LoggedPropensities]) -> None:
+    """Nothing is to be gained, though a page with both slots filled has more clicks than one with one of them."""
+    fit, logged = one_slot
+    found = evaluate(fit, ["a", "b"], propensities=logged)
+    assert found.by_propensity is not None
+    assert found.by_propensity.plain.click_rate == pytest.approx(0.2)
+    assert found.by_model.click_rate == pytest.approx((2 / 9) / (1 + 2 / 9), rel=0.02)
+    assert found.as_filled is not None
+    assert found.as_filled.click_rate == pytest.approx(0.1)
+    assert "than the 10.0 % now. That is for impressions that fill 1 of 2 slots on average" in found.in_words()
+    assert found.to_dict()["in_filled_slots"] == found.as_filled.to_dict()
+
+
+def test_the_lists_of_a_log_that_fills_one_slot(one_slot: tuple[Fit, LoggedPropensities]) -> None:
+    fit, logged = one_slot
+    own: Any = {("a", None): 0.25, ("b", None): 0.25, (None, "a"): 0.25, (None, "b"): 0.25}
+    found = evaluate(fit, own, propensities=logged)
+    assert found.by_propensity is not None
+    assert found.by_propensity.doubly_robust is not None
+    for rate in (found.by_propensity.plain, found.by_propensity.self_normalised, found.by_propensity.doubly_robust):
+        assert rate.click_rate == pytest.approx(0.1)
+    assert found.as_filled is not None
+    assert found.as_filled == pytest.approx(found.closest)
+    assert not any("average" in warning for warning in found.warnings)
+
+
+def test_a_target_that_fills_other_slots_is_not_compared(one_slot: tuple[Fit, LoggedPropensities]) -> None:
+    """A list with an empty slot says nothing of impressions that fill it; a policy fills every slot."""
+    for found in (evaluate(one_slot[0], ["a"]), evaluate(one_slot[0], "epoch-ucb-upb-star", rounds=200)):
+        assert found.as_filled is None
+        assert found.in_words().endswith("and other slots than the target: the rates are not compared.")
+        assert found.to_dict()["in_filled_slots"] is None
+
+
+def test_a_list_that_is_shorter_than_full_pages_is_compared(log: tuple[Fit, LoggedPropensities]) -> None:
+    found = evaluate(log[0], ["d"])
+    assert found.as_filled == found.by_model
+    assert "in_filled_slots" not in found.to_dict()
+    assert "than the 35.9 % now" in found.in_words()
+
+
+def test_a_slot_that_the_log_never_filled_has_no_estimate() -> None:
+    """Slot 2 is empty in all impressions, and the target fills it."""
+    shown = [[0, EMPTY, 1], [1, EMPTY, 0]]
+    fit = Fit.of_rankings(Rankings(shown, [[10, 0, 5], [10, 0, 5]], [85] * 2, items=2), item_ids=["a", "b"])
+    logged = LoggedPropensities(shown * 100, [0, NO_CLICK] * 100, np.full((200, 3), 0.5))
+    found = evaluate(fit, ["a", "b"], propensities=logged)
+    assert found.in_words() == "Which click rate to expect? This log does not determine it."
+    assert "The log never filled slot 2: there are no data on it." in found.warnings
+    assert found.by_model.low > 0.05
+    assert found.by_model.high == 1.0
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert not any("never filled" in warning for warning in evaluate(fit, ["a", None, "b"]).warnings)
+
+
+def test_impressions_without_a_propensity_are_left_out() -> None:
+    table = {
+        "impression": [1, 2, 3, 4],
+        "slot": [1, 2, 1, 2],
+        "item": ["a", "b", "b", "a"],
+        "clicked": [1, 0, 0, 0],
+        "p": [0.5, 0.5, None, 0.5],
+    }
+    fit = logs.fit(pa.table(table), item_propensity="p")
+    found = evaluate(fit, ["a", "b"], propensities=fit.logged)
+    assert found.by_propensity is not None
+    assert found.by_propensity.matching == 2
+    assert any(warning.startswith("1 impressions have no propensity") for warning in found.warnings)

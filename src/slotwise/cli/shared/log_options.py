@@ -123,9 +123,7 @@ class LogArguments:
             "memory": self.memory,
             "clicks": self.clicks,
         }
-        if log is not None:
-            return LogSource.of(log, columns, **reading)
-        return LogSource.of_file(self.log, columns, format=self.format, **reading)
+        return LogSource.of_file(self.log if log is None else log, columns, format=self.format, **reading)
 
 
 @dataclass(frozen=True)

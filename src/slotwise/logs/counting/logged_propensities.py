@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,9 @@ from numpy.typing import ArrayLike
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray
 from slotwise.logs.counting.impressions import Impressions
+
+#: standard errors of a clear difference
+CLEARLY = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +67,30 @@ class LoggedPropensities:
         known_weight = None if weight is None else weight[is_known]
         return cls(shown[is_known], impressions.clicked[is_known], propensity[is_known], known_weight, unknown)
 
+    @cached_property
+    def given_slots(self) -> bool:
+        """Whether propensities are those given the slots that an impression fills, and not among all impressions.
+
+        Each entry is weighed by the share of the others that are like it, over its propensity. Under the right reading
+        these weights average 1. The first reading holds unless its weights are clearly larger, and those of the second
+        are not clearly off.
+        """
+        filled, times = self.shown != EMPTY, self.times
+        if (filled == filled[:1]).all():
+            return True
+        if self.by_item:
+            row, kind = np.nonzero(filled)
+            entry = np.column_stack([kind, self.shown[row, kind]])
+            propensity, times = self.propensity[row, kind], times[row]
+        else:
+            kind = np.unique(np.packbits(filled, axis=1), axis=0, return_inverse=True)[1].ravel()
+            entry, propensity = self.shown, self.propensity
+        place = np.unique(entry, axis=0, return_inverse=True)[1].ravel()
+        others = (np.bincount(place, times)[place] - 1.0) / propensity
+        given = _deviation(others / np.maximum(np.bincount(kind, times) - 1.0, 1.0)[kind], times)
+        among_all = _deviation(others / max(float(self.times.sum()) - 1.0, 1.0), times)
+        return given <= CLEARLY or abs(among_all) > CLEARLY
+
     @property
     def by_item(self) -> bool:
         """Whether the propensities are those of items in slots, and not of whole lists."""
@@ -72,6 +100,15 @@ class LoggedPropensities:
     def times(self) -> FloatArray:
         """How many impressions each stands for."""
         return np.ones(len(self.shown)) if self.weight is None else np.asarray(self.weight, np.float64)
+
+
+def _deviation(weights: FloatArray, times: FloatArray) -> float:
+    """How far the mean of the weights is from 1, in standard errors."""
+    count = float(times.sum())
+    mean = float(times @ weights) / count
+    # an entry is also one of the others, which doubles its influence
+    error = 2.0 * math.sqrt(float(times @ (weights - mean) ** 2)) / count
+    return (mean - 1.0) / max(error, 1e-9)
 
 
 def _propensities(values: ArrayLike, shown: IntArray) -> FloatArray:

@@ -82,14 +82,17 @@ def lists_shown(
     given = LogSource.of(source, columns, **options)
     # only the lists are read: neither their propensities nor their clicks
     columns = replace(given.columns, propensity=None, item_propensity=None, order=None)
-    with (
-        LogSource.of(given, columns, clicks=None).open() as (table, _),
-        cleaned(without_clicks(table, columns), columns) as log,
-    ):
-        counted = tally_by_placement(log)
-        if at not in counted:
-            raise InvalidInput(f"at must be a placement of the log, got {at!r}")
-        impressions, _ = impressions_by_placement(log, counted, None)
+    try:
+        with (
+            LogSource.of(given, columns, clicks=None).open() as (table, _),
+            cleaned(without_clicks(table, columns), columns) as log,
+        ):
+            counted = tally_by_placement(log)
+            if at not in counted:
+                raise InvalidInput(f"at must be a placement of the log, got {at!r}")
+            impressions, _ = impressions_by_placement(log, counted, None)
+    except InvalidInput as problem:
+        raise InvalidInput(f"{given.name}: {problem}") from None
     ids, rankings = counted[at].item_ids, impressions[at].rankings
     names = [tuple(None if item == EMPTY else ids[item] for item in shown) for shown in rankings.shown]
     shares = (rankings.times / rankings.rounds).tolist()

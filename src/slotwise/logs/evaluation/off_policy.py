@@ -16,8 +16,9 @@ from slotwise.core.types import EMPTY, FloatArray, IntArray
 from slotwise.logs.counting.logged_propensities import LoggedPropensities
 from slotwise.logs.evaluation.inverse_propensity import ByPropensity, inverse_propensity, warnings_of
 from slotwise.logs.fitting.click_rate import LEVEL, Rate, around, expected_rate
+from slotwise.logs.fitting.filled_slots import FilledSlots
 from slotwise.logs.fitting.fit_result import Fit
-from slotwise.logs.fitting.number_format import against_observed, and_more, percent
+from slotwise.logs.fitting.number_format import against_observed, and_more, percent, with_interval
 
 if TYPE_CHECKING:
     from slotwise.policies import PolicySpec
@@ -44,20 +45,31 @@ class Evaluation:
     observed: float
     counted: float
     impressions: int
+    filled: FilledSlots
+    #: the estimate for the slots that impressions of the log fill, which compares with theirs; None if there is none
+    as_filled: Rate | None = None
 
     @property
     def closest(self) -> Rate:
         """The estimate that takes least for granted, of those that there are."""
-        weighted = self.by_propensity
-        weighed = None if weighted is None else weighted.doubly_robust or weighted.self_normalised
-        # no impression may have shown any of the lists
-        return self.by_model if weighed is None or math.isnan(weighed.click_rate) else weighed
+        return _closest(self.by_model, self.by_propensity)
 
     def in_words(self) -> str:
         """Whether that is more than the log had."""
         if math.isnan(self.closest.click_rate):
             return "Which click rate to expect? This log does not determine it."
-        return f"Which click rate to expect? {against_observed(self.closest, self.counted, self.impressions)}."
+        if self.as_filled is None:
+            return (
+                f"Which click rate to expect? A click in {with_interval(self.closest)} of impressions. Those of the "
+                f"log fill {self.filled.in_words()}, and other slots than the target: the rates are not compared."
+            )
+        compared = against_observed(self.as_filled, self.counted, self.impressions)
+        slots = (
+            f" That is for impressions that fill {self.filled.in_words()}, as those of the log do."
+            if self.filled.is_partial
+            else ""
+        )
+        return f"Which click rate to expect? {compared}.{slots}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers; None for a number that is not finite."""
@@ -75,6 +87,7 @@ class Evaluation:
                 "effective_impressions": weighted.effective_impressions,
                 "mean_weight": weighted.mean_weight,
             },
+            **({"in_filled_slots": self.as_filled and self.as_filled.to_dict()} if self.filled.is_partial else {}),
             "observed": _number(self.observed),
             "observed_in_counted": _number(self.counted),
             "level": self.level,
@@ -123,21 +136,47 @@ def evaluate(
     """
     if isinstance(target, str) or not hasattr(target, "__iter__"):
         return _policy(fit, target, propensities, level, rounds, replications, seed)
+    if propensities is not None and propensities.shown.shape[1] != fit.slots:
+        raise InvalidInput(f"shown must have one column per slot, {fit.slots}, got {propensities.shown.shape[1]}")
     lists, chances = _lists(fit, target)
-    by_model = expected_rate(fit.estimate, lists, chances, level)
+    by_model, by_propensity = _rates(fit, lists, chances, propensities, level)
+    as_filled: Rate | None = _closest(by_model, by_propensity)
+    if fit.filled.is_partial:
+        compared = fit.filled.fill(lists, chances)
+        as_filled = None if compared is None else _closest(*_rates(fit, *compared, propensities, level))
     warnings = [*_left_out(fit), *_model_warnings(fit, lists, by_model)]
-    by_propensity = None
-    if propensities is not None:
-        if propensities.shown.shape[1] != fit.slots:
-            raise InvalidInput(f"shown must have one column per slot, {fit.slots}, got {propensities.shown.shape[1]}")
-        by_propensity = inverse_propensity(propensities, lists, chances, level, fit.odds)
+    if propensities is not None and by_propensity is not None:
         warnings += warnings_of(by_propensity)
+        if not propensities.given_slots:
+            warnings.append(
+                "The logged propensities are taken for probabilities among all impressions, and not among those that "
+                "fill the same slots: only then do the weights average 1."
+            )
         if propensities.unknown:
             warnings.append(
                 f"{propensities.unknown:,} impressions have no propensity, and inverse propensity left them out: this "
                 "is harmless only if their clicks are like those of the others."
             )
-    return _evaluation(fit, by_model, by_propensity, warnings, level)
+    return _evaluation(fit, by_model, by_propensity, warnings, level, as_filled)
+
+
+def _rates(
+    fit: Fit, lists: IntArray, chances: FloatArray, propensities: LoggedPropensities | None, level: float
+) -> tuple[Rate, ByPropensity | None]:
+    """By the model, and by propensity where it is known; the model knows nothing of slots that were never filled."""
+    known = fit.filled.sets.any(axis=0)
+    by_model = expected_rate(fit.estimate, np.where(known, lists, EMPTY), chances, level)
+    if (lists[:, ~known] != EMPTY).any():
+        by_model = Rate(math.nan, by_model.low, 1.0)
+    if propensities is None:
+        return by_model, None
+    return by_model, inverse_propensity(propensities, lists, chances, level, fit.odds)
+
+
+def _closest(by_model: Rate, weighted: ByPropensity | None) -> Rate:
+    weighed = None if weighted is None else weighted.doubly_robust or weighted.self_normalised
+    # no impression may have shown any of the lists
+    return by_model if weighed is None or math.isnan(weighed.click_rate) else weighed
 
 
 def _left_out(fit: Fit) -> list[str]:
@@ -161,10 +200,8 @@ def _lists(fit: Fit, target: Any) -> tuple[IntArray, FloatArray]:
     lists = np.full((len(mixture), fit.slots), EMPTY)
     for row, ranking in enumerate(mixture):
         if isinstance(ranking, str) or not 0 < len(ranking) <= fit.slots:
-            raise InvalidRanking(
-                f"a ranking has 1 to {fit.slots} items, got {len(ranking)}: {ranking!r}. If a comma is part of a name, "
-                "put it into double quotes"
-            )
+            comma = "" if isinstance(target, Mapping) else ". If a comma is part of a name, put it into double quotes"
+            raise InvalidRanking(f"a ranking has 1 to {fit.slots} items, got {len(ranking)}: {ranking!r}{comma}")
         twice = [id for id in ranking if id is not None and ranking.count(id) > 1]
         if twice:
             raise InvalidRanking(f"a ranking holds an item once, got {twice[0]!r} {ranking.count(twice[0])} times")
@@ -182,6 +219,9 @@ def _lists(fit: Fit, target: Any) -> tuple[IntArray, FloatArray]:
 def _model_warnings(fit: Fit, lists: IntArray, rate: Rate) -> list[str]:
     warnings = []
     row, slot = np.nonzero(lists != EMPTY)
+    unfilled = [f"slot {slot + 1}" for slot in np.unique(slot) if not fit.tally.showings[slot].any()]
+    if unfilled:
+        warnings.append(f"The log never filled {and_more(unfilled, len(unfilled))}: there are no data on it.")
     pairs = np.unique(np.column_stack([slot, lists[row, slot]]), axis=0)
     shown = fit.tally.showings.sum(axis=0)[pairs[:, 1]]
     never = [fit.item_ids[item] for item in dict.fromkeys(pairs[shown == 0, 1].tolist())]
@@ -248,14 +288,20 @@ def _policy(
         )
     if not fit.estimate.identifiable:
         warnings.append("The log does not determine every slot and item; the others are from the prior.")
-    return _evaluation(fit, rate, None, warnings, level)
+    # users of the model see every slot filled
+    return _evaluation(fit, rate, None, warnings, level, None if fit.filled.is_partial else rate)
 
 
 def _evaluation(
-    fit: Fit, by_model: Rate, by_propensity: ByPropensity | None, warnings: Sequence[str], level: float
+    fit: Fit,
+    by_model: Rate,
+    by_propensity: ByPropensity | None,
+    warnings: Sequence[str],
+    level: float,
+    as_filled: Rate | None,
 ) -> Evaluation:
     rates = fit.click_rate_of_log, fit.click_rate
-    return Evaluation(by_model, by_propensity, tuple(warnings), level, *rates, fit.tally.counted)
+    return Evaluation(by_model, by_propensity, tuple(warnings), level, *rates, fit.tally.counted, fit.filled, as_filled)
 
 
 def _number(value: float) -> float | None:

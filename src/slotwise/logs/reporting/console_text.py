@@ -193,6 +193,8 @@ def evaluation_text(evaluation: Evaluation) -> list[Block]:
         if weighted.doubly_robust is not None:
             rates["by both, doubly robust"] = weighted.doubly_robust
     lines = [f"{method:<41}{with_interval(rate)}" for method, rate in rates.items()]
+    if evaluation.filled.is_partial and evaluation.as_filled is not None:
+        lines.append(f"{'in the slots that the log fills':<41}{with_interval(evaluation.as_filled)}")
     lines.append(f"{'in the log':<41}{percent(evaluation.counted)}")
     warnings = [f"\nNote: {warning}" for warning in evaluation.warnings]
     return [evaluation.in_words(), "\n" + "\n".join(lines), *warnings]
