@@ -88,27 +88,35 @@ def _all_placements(summary: LogSummary) -> list[Block]:
 
 def _placement(report: PlacementReport) -> list[Block]:
     fit = report.fit
-    estimates = ("95 % interval", "shown", "clicks")
-    instead = "best guess" if report.withheld else "show instead"
-    rows = [
-        (
+    heads = (
+        "slot",
+        "shown now",
+        "share",
+        "best guess" if report.withheld else "show instead",
+        "attractiveness",
+        "95 % interval",
+    )
+    rows: list[list[Cell]] = [
+        [
             str(row.slot),
             [row.shown_now or "-"],
             percent(row.share),
             [row.show_instead or "-"],
             number(row.attractiveness),
             interval(row.low, row.high),
-        )
+        ]
         for row in report.comparison
     ]
+    # without any list there is nothing to show instead
+    columns = len(heads) if report.items else 3
     blocks: list[Block] = [
         "\nShown now (most often, with its share of the impressions), and what to show:",
-        TextTable(("slot", "shown now", "share", instead, "attractiveness", "95 % interval"), rows),
+        TextTable(heads[:columns], [row[:columns] for row in rows]),
         "\nPosition bias of each slot: clicks on an item there, relative to the same item in slot 1.",
-        TextTable(("slot", "position bias", *estimates), report_tables.slots([fit]).rows),
+        TextTable(("slot", "position bias", "95 % interval", "shown", "clicks"), report_tables.slots([fit]).rows),
         "\nAttractiveness of the items: clicks on an item in slot 1, per impression without a click.",
         TextTable(
-            ("item", "attractiveness", *estimates),
+            ("item", "attractiveness", "95 % interval", "shown", "clicks"),
             report_tables.items(fit).rows[:MAX_ITEMS],
             _left_out(len(fit.item_ids) - MAX_ITEMS, "item"),
         ),

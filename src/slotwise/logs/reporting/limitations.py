@@ -17,11 +17,10 @@ from slotwise.logs.fitting.number_format import and_more
 LISTED = 3
 #: of more items, names are not compared
 MAX_NAMES = 100_000
-ALL_COMPARABLE = "All slots and all items can be compared with each other."
 
 
 def limitations(fit: Fit) -> list[str]:
-    """Return a sentence for each limitation, or one that there is none.
+    """Return a sentence for each limitation.
 
     >>> from slotwise import Rankings
     >>> for sentence in limitations(Fit.of_rankings(Rankings([[0, 1]], [[30, 20]], [50], items=2))):
@@ -31,7 +30,7 @@ def limitations(fit: Fit) -> list[str]:
     Every item was always in one slot. Its attractiveness and the position bias of its slot cannot be separated by it
     alone.
     """
-    return [*_one_at_a_time(fit), *_between_slots(fit), *_items(fit), *_one_slot(fit), *_alike(fit)] or [ALL_COMPARABLE]
+    return [*_one_at_a_time(fit), *_between_slots(fit), *_items(fit), *_one_slot(fit), *_alike(fit)]
 
 
 def _one_at_a_time(fit: Fit) -> list[str]:

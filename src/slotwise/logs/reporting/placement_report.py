@@ -13,7 +13,7 @@ from slotwise.logs.fitting.click_rate import LEVEL
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.number_format import and_more, percent, with_interval
 from slotwise.logs.fitting.recommendation import Recommendation
-from slotwise.logs.reporting.limitations import ALL_COMPARABLE, limitations
+from slotwise.logs.reporting.limitations import limitations
 
 #: places of a list that a sentence or a table of placements names
 NAMED = 3
@@ -79,7 +79,7 @@ class PlacementReport:
     def limits(self) -> list[str]:
         """The limitations of the log; empty if there is none."""
         every = [] if self.fit.estimate.uncertainty.at_rest else ["The estimate did not converge."]
-        return every + [sentence for sentence in limitations(self.fit) if sentence != ALL_COMPARABLE]
+        return every + limitations(self.fit)
 
     @cached_property
     def best(self) -> Recommendation | None:
