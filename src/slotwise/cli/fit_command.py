@@ -127,5 +127,5 @@ def fit(
         note(f"Saved: {save}", quiet=as_json)
     if to_store is not None:
         with needing_the_service():
-            from slotwise.service.placements.log_start import start_placements
+            from slotwise.service.placements.warm_start import start_placements
         note(start_placements(fits, to_store, name, segment or ()).in_words(), quiet=as_json)

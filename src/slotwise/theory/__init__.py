@@ -1,10 +1,13 @@
 """The paper's confidence intervals and bounds on regret, as functions."""
 
 from slotwise.estimators.uncertainty.intervals import Intervals
-from slotwise.theory.intervals_known_bias import lemma_3, lemma_3_from_data, theorem_1, theorem_1_from_data
-from slotwise.theory.intervals_unknown_bias import (
+from slotwise.theory.paper_intervals import (
     corollary_1,
+    lemma_3,
+    lemma_3_from_data,
     smoothing_constant,
+    theorem_1,
+    theorem_1_from_data,
     theorem_2,
     theorem_2_intervals,
     theorem_2_radius,

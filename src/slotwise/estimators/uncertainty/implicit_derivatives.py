@@ -1,7 +1,6 @@
-"""The implicit derivatives of an estimate with respect to every count, in O(JK² + K³).
+"""The implicit derivatives of Algorithm 1's estimate with respect to every count, in O(JK² + K³).
 
-The estimators with unknown bias solve equations of one form, so that one set of formulas serves them. With a weight
-W_kj and a factor g_kj per pair (Algorithm 1: N/γ and 1/γ; scaling: γÑ and 1),
+With a weight W_kj = N/γ and a factor g_kj = 1/γ per pair,
 
     d_j = Σ_k W_kj,  U_jk = W_kj/d_j,  H = diag(Σ_j W_kj) - Σ_j W_·jW_·jᵀ/d_j,  all over the slots after the first,
     ∂log λ/∂N_kj = -g_kj H⁻¹(U_j - e_k),      ∂log α_i/∂N_kj = g_kj [1{i=j}/d_j + U_i·H⁻¹(U_j - e_k)].
@@ -18,8 +17,6 @@ from slotwise.jit import jit, record
 #: where elimination leaves no more than this part of a diagonal entry of H, the data leave a direction all but free;
 #: Algorithm 1, whose sweeps shrink the error along it by about this part, would not settle it within its limit
 SINGULAR = 1e-3
-#: stands for an α of 0 where only its ratio to d counts; its square is still a number
-TINY = 1e-100
 
 
 @record
@@ -83,21 +80,6 @@ def at_algorithm_1(
             at.total[item] = item_passes[item]
             for slot in range(slots):
                 at.factor[slot, item] = item_passes[item]
-    _differentiate(at)
-
-
-@jit
-def at_scaling(at: Derivatives, passes: FloatArray, position_bias: FloatArray, attractiveness: FloatArray) -> None:
-    """Set W = γÑ and g = 1; where α_i is 0 only the ratio α_i/d_i counts, which has a limit."""
-    slots, items = passes.shape
-    for item in range(items):
-        scale = attractiveness[item] if attractiveness[item] > 0.0 else TINY
-        at.total[item] = 0.0
-        for slot in range(slots):
-            at.lift[slot, item] = scale
-            at.factor[slot, item] = 1.0
-            at.weight[slot, item] = position_bias[slot] * scale * passes[slot, item]
-            at.total[item] += at.weight[slot, item]
     _differentiate(at)
 
 

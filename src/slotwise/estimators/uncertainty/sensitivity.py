@@ -7,54 +7,27 @@ estimating again with one more click on each pair, or from the implicit function
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from slotwise.core.errors import InvalidInput, UnknownName
 from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray
 from slotwise.estimators.algorithm_1_newton import Solver, settle
-from slotwise.estimators.algorithm_1_sweeps import EpochCounts
-from slotwise.estimators.algorithm_1_sweeps import solve_from_scratch as solve_algorithm_1
-from slotwise.estimators.iterative_scaling import solve_from_scratch as solve_scaling
-from slotwise.estimators.known_bias_estimator import known_bias
-from slotwise.estimators.uncertainty.implicit_derivatives import (
-    Derivatives,
-    apply_inverse,
-    at_algorithm_1,
-    at_scaling,
-    derivatives,
-)
+from slotwise.estimators.algorithm_1_sweeps import EpochCounts, solve_from_scratch
+from slotwise.estimators.uncertainty.implicit_derivatives import Derivatives, apply_inverse, at_algorithm_1, derivatives
 from slotwise.jit import jit, record
 
 #: the maximum relative change of a parameter by a first-order guess
 TRUSTED_GUESS = 0.5
 
 
-def sensitivity(
-    tally: Tally,
-    estimator: str = "algorithm-1",
-    *,
-    method: str = "analytic",
-    step: float = 1.0,
-    position_bias: ArrayLike | None = None,
-) -> FloatArray:
-    """Return β per item; ∞ for an item that was never shown.
+def sensitivity(tally: Tally) -> FloatArray:
+    """Return β of Algorithm 1 per item; ∞ for an item that was never shown.
 
     Parameters
     ----------
     tally
         The counts.
-    estimator
-        "algorithm-1", "scaling" or "known-bias".
-    method
-        "analytic", or "finite-difference", which adds `step` clicks to each shown pair in turn.
-    step
-        The clicks to add.
-    position_bias
-        λ, for "known-bias".
 
     Returns
     -------
@@ -64,60 +37,17 @@ def sensitivity(
     Examples
     --------
     >>> tally = Tally(np.array([[300, 120], [80, 210]]), np.array([[500, 500], [500, 500]]))
-    >>> sensitivity(tally).round(4), sensitivity(tally, method="finite-difference").round(4)
-    (array([0.0338, 0.0696]), array([0.0337, 0.0693]))
+    >>> sensitivity(tally).round(4)
+    array([0.0338, 0.0696])
     """
     clicks, passes = tally.clicks.astype(np.float64), tally.passes.astype(np.float64)
-    if estimator == "known-bias":
-        exposure = known_bias(tally, position_bias).position_bias @ passes
-
-        def attractiveness(counts: FloatArray) -> FloatArray:
-            return np.asarray(counts.sum(axis=0) / exposure)
-    elif estimator in SOLVERS:
-
-        def attractiveness(counts: FloatArray) -> FloatArray:
-            return SOLVERS[estimator](counts, passes)[1]
-    else:
-        raise UnknownName("estimator", estimator, [*SOLVERS, "known-bias"])
+    position_bias, attractiveness, _, _ = solve_from_scratch(clicks, passes)
+    at, beta_squared = derivatives(*clicks.shape), np.zeros(tally.items)
     with np.errstate(divide="ignore", invalid="ignore"):
-        if method == "finite-difference":
-            beta_squared = _differences(attractiveness, clicks, passes, step)
-        elif method != "analytic":
-            raise InvalidInput(f"method must be analytic or finite-difference, got {method!r}")
-        elif estimator == "known-bias":
-            beta_squared = tally.passes.sum(axis=0) / exposure**2
-        else:
-            beta_squared = _implicit(estimator, clicks, passes)
+        at_algorithm_1(at, clicks, passes.sum(axis=0), position_bias, attractiveness)
+        analytic(at, trial(*clicks.shape), passes, attractiveness, beta_squared)
     beta_squared[tally.passes.sum(axis=0) == 0] = np.inf
     return np.sqrt(beta_squared)
-
-
-SOLVERS = {"algorithm-1": solve_algorithm_1, "scaling": solve_scaling}
-
-
-def _differences(
-    attractiveness: Callable[[FloatArray], FloatArray], clicks: FloatArray, passes: FloatArray, step: float
-) -> FloatArray:
-    base = attractiveness(clicks)
-    beta_squared = np.zeros(clicks.shape[1])
-    for slot, item in np.argwhere(passes >= 1):
-        raised = clicks.copy()
-        raised[slot, item] += step
-        beta_squared += passes[slot, item] * ((attractiveness(raised) - base) / step) ** 2
-    return beta_squared
-
-
-def _implicit(estimator: str, clicks: FloatArray, passes: FloatArray) -> FloatArray:
-    slots, items = clicks.shape
-    position_bias, attractiveness, _, _ = SOLVERS[estimator](clicks, passes)
-    at = derivatives(slots, items)
-    if estimator == "algorithm-1":
-        at_algorithm_1(at, clicks, passes.sum(axis=0), position_bias, attractiveness)
-    else:
-        at_scaling(at, passes, position_bias, attractiveness)
-    beta_squared = np.zeros(items)
-    analytic(at, trial(slots, items), passes, attractiveness, beta_squared)
-    return beta_squared
 
 
 @record
