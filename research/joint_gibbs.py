@@ -80,7 +80,7 @@ def exact_posterior_sampling(
     """Draw λ and α from the posterior by the likelihood of the choices, and show the best list for them."""
     attractiveness = np.ones(task.items)
     prior = {"shape": shape, "rate": rate, "bias_shape": bias_shape, "bias_rate": bias_rate}
-    return start(task, joint_gibbs_posterior(task, attractiveness, **prior), attractiveness, "rounds")
+    return start(task, joint_gibbs_posterior(task, attractiveness, **prior), attractiveness)
 
 
 @draw_parameters.register(JointGibbsPosterior)

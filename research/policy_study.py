@@ -29,7 +29,6 @@ UNKNOWN = (PLAIN, "random-bound")
 KNOWN = tuple(f"{id}:bias=known" for id in UNKNOWN)
 #: on the paper's problems only
 ALSO = (
-    "posterior-sampling:acts=epochs",
     "exact-posterior-sampling",
     "pairwise-ucb",
     "pbm-ucb",

@@ -132,7 +132,7 @@ def test_when_to_compile_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_warm_ups_of_the_same_kernels_have_the_same_text() -> None:
     small, large = (WarmUpScript(get_policy("random-bound"), 3, items, bias_is_known=False) for items in (6, 1_000))
     assert small.text == large.text == WarmUpScript.read(small.text).text
-    assert small.text != WarmUpScript(get_policy("random-bound", acts="epochs"), 3, 6, bias_is_known=False).text
+    assert small.text != WarmUpScript(get_policy("random-bound", half_life="auto"), 3, 6, bias_is_known=False).text
     assert small.warm_up.is_shared
     # an option per item says how many there are
     per_item = [WarmUpScript(_with(shape=np.ones(items)), 3, items, bias_is_known=False) for items in (6, 7)]

@@ -83,10 +83,8 @@ def _counts(started: Any, path: str = "") -> dict[str, Any]:
 
 
 def _exactly(chosen: PolicySpec, counts: dict[str, Any]) -> dict[str, Any]:
-    """Without what a tally does not tell, and without what counts epochs where a tally counts rounds."""
+    """Without what a tally does not tell."""
     left_out = ESTIMATED_FROM_TALLY.get(chosen.id, set())
-    if chosen.options.get("acts") == "epochs":
-        left_out = left_out | {"rounds"}
     # of an epoch policy the clicks of the epoch that runs; the room of a solver
     return {
         path: value

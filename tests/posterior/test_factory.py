@@ -390,22 +390,17 @@ def test_a_tally_of_one_segment_of_two_gives_nearly_the_estimates_of_one_segment
 
 
 @pytest.mark.parametrize("bias", ["known", "unknown"])
-@pytest.mark.parametrize("acts", ["rounds", "epochs"])
-def test_posterior_sampling_takes_it_only_where_something_needs_it(bias: str, acts: str) -> None:
+def test_posterior_sampling_takes_it_only_where_something_needs_it(bias: str) -> None:
     """By default it has a simpler posterior."""
-    chosen = get_policy("posterior-sampling", bias=bias, acts=acts)
+    chosen = get_policy("posterior-sampling", bias=bias)
     plain = PolicyTask(3, 4, 100, BIAS)
     segmented, features = PolicyTask(3, 4, 100, BIAS, segments=2), PolicyTask(3, 4, 100, BIAS, features=np.ones((4, 1)))
     with interpreted():
-        assert not isinstance(_posterior(chosen.start(plain)), HierarchicalPosterior)
-        assert isinstance(_posterior(chosen.with_option("passes", "soft").start(plain)), HierarchicalPosterior)
-        assert isinstance(_posterior(chosen.with_option("half_life", 500).start(plain)), HierarchicalPosterior)
+        assert not isinstance(chosen.start(plain).belief, HierarchicalPosterior)
+        assert isinstance(chosen.with_option("passes", "soft").start(plain).belief, HierarchicalPosterior)
+        assert isinstance(chosen.with_option("half_life", 500).start(plain).belief, HierarchicalPosterior)
         for task in (segmented, features):
-            assert isinstance(_posterior(chosen.start(task)), HierarchicalPosterior)
-
-
-def _posterior(started: Any) -> Any:
-    return started.belief if hasattr(started, "belief") else started.policy.belief
+            assert isinstance(chosen.start(task).belief, HierarchicalPosterior)
 
 
 def test_all_that_can_take_it_are_tried() -> None:

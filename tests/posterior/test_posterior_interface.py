@@ -52,7 +52,6 @@ def test_rounds_and_their_tally_give_the_same_posterior() -> None:
         ({"shape": [1.0, 2.0]}, "shape must have one entry per item, 3, got 2"),
         ({"shape": [1.0, -2.0, 1.0]}, "shape must be positive and finite, got -2.0 for item 2"),
         ({"shape": [[1.0]]}, "shape must be a list of at least one number"),
-        ({"acts": "daily"}, "acts must be rounds or epochs, got 'daily'"),
     ],
 )
 def test_a_wrong_prior_is_refused_by_name(bias: str, options: dict[str, Any], message: str) -> None:

@@ -223,7 +223,6 @@ def test_a_closed_loop_ends_at_the_best_list() -> None:
         ({"policy": "toprank"}, "toprank cannot take pins and exclusions per decision: it knows no values"),
         ({"policy": "pbm-ucb"}, "pbm-ucb must be told the position_bias, got None"),
         ({"policy": "epoch-ucb", "position_bias": [1.0, 0.5, 0.2]}, "policy is epoch-ucb, which shows one list until"),
-        ({"policy": "random-bound:acts=epochs"}, "policy is random-bound:acts=epochs, which shows one list until"),
         ({"policy": 3}, "policy must be the id of a registered policy, got 3"),
         ({"position_bias": [1.0, 0.5]}, "position_bias must have one entry per slot, 3, got 2"),
         ({"position_bias": [1.0, 0.5, -1.0]}, "position_bias must be positive and finite, got -1.0 for slot 3"),

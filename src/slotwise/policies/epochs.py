@@ -6,31 +6,23 @@ The device of Agrawal, Avadhanula, Goyal and Zeevi (2019) that makes an epoch's 
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
-from slotwise.core import validation
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 from slotwise.jit import record
 from slotwise.policies.interface import (
     choose,
     end_epoch,
-    expect,
-    hold_still,
     holds_lists,
     impose_rules,
     learn,
     learn_epoch,
     learns_from,
-    settle,
-    turn_to,
     update_from_tally,
 )
-
-#: how often a policy that can do both decides: in every round, or once an epoch
-Acts = Literal["rounds", "epochs"]
 
 
 @record
@@ -53,12 +45,6 @@ def in_epochs(policy: Any, task: PolicyTask) -> Epochs:
         clicks=np.zeros(task.slots, np.int64),
         running=False,
     )
-
-
-def in_rounds_or_epochs(policy: Any, task: PolicyTask, acts: Acts) -> Any:
-    """The policy as it is, deciding in every round, or in epochs."""
-    validation.one_of("acts", acts, get_args(Acts))
-    return in_epochs(policy, task) if acts == "epochs" else policy
 
 
 @choose.register(Epochs)
@@ -120,23 +106,3 @@ def _end_epoch(policy: Epochs) -> None:
 @impose_rules.register(Epochs)
 def _impose_rules(policy: Epochs, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
     impose_rules(policy.policy, values, excluded, pin)
-
-
-@turn_to.register(Epochs)
-def _turn_to(policy: Epochs, segment: int) -> None:
-    turn_to(policy.policy, segment)
-
-
-@expect.register(Epochs)
-def _expect(policy: Epochs, ranking: Ranking) -> None:
-    expect(policy.policy, ranking)
-
-
-@settle.register(Epochs)
-def _settle(policy: Epochs, ranking: Ranking) -> None:
-    settle(policy.policy, ranking)
-
-
-@hold_still.register(Epochs)
-def _hold_still(policy: Epochs, still: bool) -> None:
-    hold_still(policy.policy, still)

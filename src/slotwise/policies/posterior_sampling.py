@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from slotwise.core.policy_task import PolicyTask
-from slotwise.core.types import FloatArray, HalfLife, IntArray, Ranking
+from slotwise.core.types import FloatArray, HalfLife, Ranking
 from slotwise.jit import record
 from slotwise.optimize.list_solver import arrange
-from slotwise.policies.epochs import Acts, in_rounds_or_epochs
-from slotwise.policies.interface import choose, learn, learn_epoch, lists_for, update_from_tally, with_belief
+from slotwise.policies.interface import choose, learn, lists_for, update_from_tally, with_belief
 from slotwise.policies.policy_registry import register
 from slotwise.posterior import (
     Passes,
@@ -27,7 +26,6 @@ from slotwise.posterior import (
     hierarchical_posterior,
     needs_hierarchical_posterior,
     update,
-    update_by_epoch,
     update_by_tally,
 )
 
@@ -60,8 +58,7 @@ def posterior_sampling(
     bias_rate: float = 1.0,
     passes: Passes = "hard",
     half_life: HalfLife = None,
-    acts: Acts = "rounds",
-) -> Any:
+) -> PosteriorSampling:
     """α_j ~ Gamma(s + N_·j, r + Λ_j); λ_k ~ Gamma(c + N_k·, d + Σ_j α_jÑ_kj), relative to that of the first slot.
 
     With a known position bias only α is drawn. With several segments, features, a half-life or soft passes, priors are
@@ -77,18 +74,17 @@ def posterior_sampling(
         belief = gibbs_posterior(
             task, attractiveness, shape=shape, rate=rate, bias_shape=bias_shape, bias_rate=bias_rate
         )
-    return start(task, belief, attractiveness, acts)
+    return start(task, belief, attractiveness)
 
 
-def start(task: PolicyTask, belief: Any, attractiveness: FloatArray, acts: Acts) -> Any:
-    """The policy with this belief, deciding in every round or once an epoch."""
-    policy = PosteriorSampling(
+def start(task: PolicyTask, belief: Any, attractiveness: FloatArray) -> PosteriorSampling:
+    """The policy with this belief."""
+    return PosteriorSampling(
         belief=belief,
         lists=lists_for(task),
         attractiveness=attractiveness,
         ranking=np.zeros(task.slots, np.int64),
     )
-    return in_rounds_or_epochs(policy, task, acts)
 
 
 @choose.register(PosteriorSampling)
@@ -106,11 +102,6 @@ def _choose(policy: PosteriorSampling, rng: np.random.Generator) -> Ranking:
 @learn.register(PosteriorSampling)
 def _learn(policy: PosteriorSampling, ranking: Ranking, clicked: int) -> None:
     update(policy.belief, ranking, clicked)
-
-
-@learn_epoch.register(PosteriorSampling)
-def _learn_epoch(policy: PosteriorSampling, ranking: Ranking, clicks: IntArray) -> None:
-    update_by_epoch(policy.belief, ranking, clicks)
 
 
 @update_from_tally.register(PosteriorSampling)

@@ -9,12 +9,11 @@ import numpy as np
 
 from slotwise.core import validation
 from slotwise.core.policy_task import PolicyTask
-from slotwise.core.types import EMPTY, FloatArray, HalfLife, IntArray, Ranking
+from slotwise.core.types import EMPTY, FloatArray, HalfLife, Ranking
 from slotwise.jit import inlined, record
 from slotwise.optimize.list_solver import arrange, entry, rearrange, slots_in_order
-from slotwise.policies.epochs import Acts, in_rounds_or_epochs
 from slotwise.policies.indices.kl_poisson import upper_ratio
-from slotwise.policies.interface import choose, learn, learn_epoch, lists_for, update_from_tally, with_belief
+from slotwise.policies.interface import choose, learn, lists_for, update_from_tally, with_belief
 from slotwise.policies.policy_registry import register
 from slotwise.posterior import (
     BIAS_SHAPE,
@@ -26,7 +25,6 @@ from slotwise.posterior import (
     is_new,
     pass_rate,
     update,
-    update_by_epoch,
     update_by_tally,
 )
 
@@ -113,8 +111,7 @@ def random_bound(
     sampled: float = SAMPLED,
     bias_shape: float = BIAS_SHAPE,
     bias_spread: float = BIAS_SPREAD,
-    acts: Acts = "rounds",
-) -> Any:
+) -> RandomBound:
     """Random bounds, with the position bias known or learned."""
     belief = hierarchical_posterior(
         task,
@@ -128,7 +125,7 @@ def random_bound(
         keep=KEEP,
         draws_levels=False,
     )
-    return start(task, belief, level, bonus, order, _part("rare", rare), acts)
+    return start(task, belief, level, bonus, order, _part("rare", rare))
 
 
 def _part(name: str, value: float) -> float:
@@ -137,10 +134,10 @@ def _part(name: str, value: float) -> float:
     return 0.0 if is_none else validation.share(name, value)
 
 
-def start(task: PolicyTask, belief: Any, level: float, bonus: float, order: float, rare: float, acts: Acts) -> Any:
-    """The policy with this belief, deciding in every round or once an epoch."""
+def start(task: PolicyTask, belief: Any, level: float, bonus: float, order: float, rare: float) -> RandomBound:
+    """The policy with this belief."""
     rare *= min(1.0, RARE_FOR_ITEMS / (task.items - task.retired))
-    policy = RandomBound(
+    return RandomBound(
         belief=belief,
         lists=lists_for(task),
         level=float(level),
@@ -156,7 +153,6 @@ def start(task: PolicyTask, belief: Any, level: float, bonus: float, order: floa
         order_index=np.zeros(task.items),
         ranking=np.arange(task.slots),
     )
-    return in_rounds_or_epochs(policy, task, acts)
 
 
 @choose.register(RandomBound)
@@ -312,11 +308,6 @@ def _stays(policy: RandomBound, shape: FloatArray, rate: FloatArray, rng: np.ran
 @learn.register(RandomBound)
 def _learn(policy: RandomBound, ranking: Ranking, clicked: int) -> None:
     update(policy.belief, ranking, clicked)
-
-
-@learn_epoch.register(RandomBound)
-def _learn_epoch(policy: RandomBound, ranking: Ranking, clicks: IntArray) -> None:
-    update_by_epoch(policy.belief, ranking, clicks)
 
 
 @update_from_tally.register(RandomBound)

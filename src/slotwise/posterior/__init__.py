@@ -17,7 +17,6 @@ from slotwise.posterior.posterior_interface import (
     draw_parameters,
     is_new,
     update,
-    update_by_epoch,
     update_by_tally,
 )
 from slotwise.posterior.sampling import pass_rate
@@ -50,6 +49,5 @@ __all__ = [
     "posterior_after",
     "summarize_posterior",
     "update",
-    "update_by_epoch",
     "update_by_tally",
 ]

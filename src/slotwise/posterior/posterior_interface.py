@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from slotwise.core.errors import InvalidInput
-from slotwise.core.types import NO_CLICK, FloatArray, IntArray, Ranking
-from slotwise.jit import generic, inlined
+from slotwise.core.types import FloatArray, Ranking
+from slotwise.jit import generic
 
 
 class GammaPosterior(Protocol):
@@ -51,15 +51,6 @@ def _needs_more_than_a_tally(posterior: GammaPosterior, clicks: FloatArray, pass
 @generic(prepare=_as_floats, default=_needs_more_than_a_tally)
 def update_by_tally(posterior: GammaPosterior, clicks: FloatArray, passes: FloatArray) -> None:
     """Learn from a tally, slots × items; two tallies one after the other count as their sum."""
-
-
-@inlined
-def update_by_epoch(posterior: GammaPosterior, ranking: Ranking, clicks: IntArray) -> None:
-    """Learn from one complete epoch: `clicks` per slot, then one no-click."""
-    for slot in range(len(ranking)):
-        for _ in range(clicks[slot]):
-            update(posterior, ranking, slot)
-    update(posterior, ranking, NO_CLICK)
 
 
 # For posteriors with segments and pending rounds; the others ignore them.
