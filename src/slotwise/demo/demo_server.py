@@ -14,11 +14,10 @@ import tempfile
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import uvicorn
 from pydantic import SecretStr
-from pydantic_settings import PydanticBaseSettingsSource
 
 from slotwise.core.errors import InvalidInput
 from slotwise.demo.clock import ShopClock
@@ -38,21 +37,6 @@ HOST: Final = "127.0.0.1"
 #: seconds between two checks for viewers
 LOOK_SECONDS: Final = 0.5
 READY_SECONDS: Final = 0.05
-
-
-class _Settings(Settings):
-    """Settings that ignore the environment, which may name a real store."""
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[Any],  # noqa: ARG003
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings,)
 
 
 def run(
@@ -115,7 +99,8 @@ async def _run(
 
 
 def _server(folder: Path, clock: ShopClock, shop: Shop, presence: Presence) -> uvicorn.Server:
-    settings = _Settings(
+    # not from the environment, which may name a real store
+    settings = Settings.model_construct(
         store=SecretStr(f"sqlite:///{folder / 'demo.db'}"),
         placements={PLACEMENT: PlacementDefinition.model_validate(definition())},
         keep_alive_seconds=60,

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from slotwise.service.reports.uplift_sentence import pays
+from slotwise.service.reports.uplift import pays
 from slotwise.service.schemas.report_schemas import UpliftDocument
 
 ARM: dict[str, Any] = {"shown": 1000, "clicks": 100, "click_rate": 0.1, "value_per_view": None}

@@ -15,8 +15,7 @@ from slotwise.service.reports.learning_status import QUIET_SECONDS, Facts, state
 from slotwise.service.reports.lru_cache import LruCache
 from slotwise.service.reports.model_fit_view import ModelFit, fit
 from slotwise.service.reports.placement_estimates import EstimatesView, ForOwner, PlacementEstimates
-from slotwise.service.reports.uplift import Span
-from slotwise.service.reports.uplift_sentence import pays
+from slotwise.service.reports.uplift import Span, pays
 from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.overview_schemas import (
     ItemNow,

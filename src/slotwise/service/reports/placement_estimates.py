@@ -7,6 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+import numpy as np
+
+from slotwise.core.types import FloatArray
 from slotwise.ranker import Learner
 from slotwise.service.learning.click_values import values_of
 from slotwise.service.learning.decay import DecayedCounts
@@ -16,12 +19,12 @@ from slotwise.service.learning.outcome_window import window_now
 from slotwise.service.learning.period_counts import PeriodCounts
 from slotwise.service.placements.placement_registry import Placements, UnknownPlacement
 from slotwise.service.reports.lru_cache import LruCache
-from slotwise.service.reports.shadow_report import shadow_report
 from slotwise.service.reports.uplift import ALWAYS, Span, UpliftEvidence, read_evidence, uplift
 from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.report_schemas import (
     DecisionCounts,
     EstimatesDocument,
+    Expectation,
     ItemEstimateDocument,
     ShadowDocument,
     SlotEstimateDocument,
@@ -35,6 +38,8 @@ from slotwise.service.storage.decision_types import Arm
 from slotwise.service.storage.placements_table import Version
 
 LEVEL: Final = 0.95
+#: percentiles of the 95 % credible interval
+ENDS: Final = (2.5, 97.5)
 #: documents in the cache, and the items of all of them
 MAX_KNOWN: Final = 64
 MAX_KNOWN_ITEMS: Final = 128_000
@@ -270,7 +275,7 @@ def estimated(
         ],
         _tally(definition, of_chosen),
         list(learner.best_list(number)),
-        shadow_report(definition, learner, number),
+        _shadow_report(definition, learner, number),
         None if decayed is None else decayed.decay.half_life,
         _for_owner(definition, rows, of_chosen, learner, number) if for_owner else None,
     )
@@ -296,6 +301,28 @@ def _for_owner(
         shown,
         dict(zip(ids, values, strict=False)),
     )
+
+
+def _shadow_report(definition: PlacementDefinition, learner: Learner, segment: int | None) -> ShadowDocument | None:
+    """The best list compared with the control order, under the posterior; None unless the mode is `shadow`."""
+    if definition.mode != "shadow":
+        return None
+    best, control = learner.best_list(segment), [item.id for item in definition.items[: definition.slots]]
+    of_best, of_control = learner.list_values([best, control], segment)
+    has_values = len(set(learner.values.values())) > 1
+    return {
+        "would_show": list(best),
+        "shows": control,
+        "measure": "value" if has_values else "click_rate",
+        "would_bring": _expected(of_best),
+        "brings": _expected(of_control),
+        "difference": _expected(of_best - of_control),
+    }
+
+
+def _expected(draws: FloatArray) -> Expectation:
+    low, high = np.percentile(draws, ENDS).tolist()
+    return {"estimate": float(draws.mean()), "low": low, "high": high}
 
 
 def _restore_counts(items: list[ItemEstimateDocument], slots: int, rows: Sequence[TallyRow]) -> None:
