@@ -1,0 +1,147 @@
+"""The lists of real logs, and multinomial logits that are fitted to them without slotwise.
+
+The parameters of a fit serve as a truth: clicks are drawn anew on the same lists, and the fit of `slotwise fit` to these
+clicks is compared with it. The fit maximises the likelihood with normal priors of log α and log λ by L-BFGS. It knows
+nothing of where or how often an item was shown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from slotwise.core.types import EMPTY, FloatArray, IntArray
+
+#: standard deviations of the normal priors of log α, and of log λ of a query around that of all
+ITEM_SPREAD, SLOT_SPREAD = 1.0, 0.3
+#: a query with fewer pages is left out
+MIN_PAGES = 20
+#: a page of a log: its query, the documents from the first slot on, and the documents clicked in order
+Page = tuple[str, list[str], list[str]]
+
+
+class QueryLists(NamedTuple):
+    """The distinct lists of one query: items from 0, EMPTY where there is none; first clicks, and pages of each list."""
+
+    shown: IntArray
+    clicks: IntArray
+    times: IntArray
+    items: int
+
+
+def yandex(path: Path) -> Iterator[Page]:
+    """Read records `query TAB documents : clicks`, separated by semicolons."""
+    for record in path.read_text().split(";"):
+        if record.strip():
+            page, _, clicks = record.strip().partition(" :")
+            query, _, documents = page.partition("\t")
+            yield query, documents.split(","), [click.strip() for click in clicks.split(",") if click.strip()]
+
+
+def clara(path: Path) -> Iterator[Page]:
+    """Read lines `page, session, query, documents, clicks`, separated by tabs, after a header."""
+    for line in path.read_text().splitlines()[1:]:
+        _, _, query, documents, clicks = line.split("\t")
+        yield query, documents.split(), clicks.split()
+
+
+#: the real logs, by their path in the folder of data
+LOGS = {"yandex/sessions.txt": yandex, "clara2/pages.tsv": clara}
+
+
+def query_lists(pages: Iterable[Page]) -> list[QueryLists]:
+    """Count the lists of each query; of several clicks on documents that were shown, the first counts."""
+    by_query: dict[str, Counter[tuple[tuple[str, ...], int]]] = {}
+    for query, documents, clicks in pages:
+        if len(set(documents)) == len(documents):
+            slot = next((documents.index(click) for click in clicks if click in documents), -1)
+            by_query.setdefault(query, Counter())[tuple(documents), slot] += 1
+    return [_counted(pages) for pages in by_query.values() if pages.total() >= MIN_PAGES]
+
+
+def _counted(pages: Counter[tuple[tuple[str, ...], int]]) -> QueryLists:
+    lists = list(dict.fromkeys(documents for documents, _ in pages))
+    numbers = {item: number for number, item in enumerate(sorted({item for row in lists for item in row}))}
+    shown = np.full((len(lists), max(map(len, lists))), EMPTY)
+    for row, documents in enumerate(lists):
+        shown[row, : len(documents)] = [numbers[item] for item in documents]
+    places = {documents: row for row, documents in enumerate(lists)}
+    clicks, times = np.zeros(shown.shape, np.int64), np.zeros(len(lists), np.int64)
+    for (documents, slot), count in pages.items():
+        times[places[documents]] += count
+        if slot >= 0:
+            clicks[places[documents], slot] += count
+    return QueryLists(shown, clicks, times, len(numbers))
+
+
+class Truth(NamedTuple):
+    """α of the items of a query and λ of its slots."""
+
+    attractiveness: FloatArray
+    position_bias: FloatArray
+
+
+def fit_truth(queries: list[QueryLists], *, own_slots: bool) -> list[Truth]:
+    """Fit all queries; each has slots of its own, or all share them."""
+    slots = max(query.shown.shape[1] for query in queries)
+    ends = np.concatenate([[0], np.cumsum([query.items for query in queries])])
+    items = int(ends[-1])
+    shown = np.concatenate(
+        [
+            np.pad(np.where(query.shown == EMPTY, items, query.shown + first), _wider(query, slots), constant_values=items)
+            for query, first in zip(queries, ends, strict=False)
+        ]
+    )
+    clicks = np.concatenate([np.pad(query.clicks, _wider(query, slots)) for query in queries]).astype(np.float64)
+    times = np.concatenate([query.times for query in queries]).astype(np.float64)
+    group = np.repeat(np.arange(len(queries)), [len(query.shown) for query in queries])
+    by_item = np.bincount(shown.ravel(), clicks.ravel(), items + 1)[:items]
+    rate = (clicks.sum() + 0.5) / (times.sum() - clicks.sum() + 0.5) / slots
+
+    def split(parameters: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+        shared = np.append(0.0, parameters[1:slots])
+        own = np.column_stack([np.zeros(len(queries)), parameters[slots + items :].reshape(len(queries), slots - 1)])
+        return float(parameters[0]), shared, own, parameters[slots : slots + items]
+
+    def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
+        level, shared, own, of_items = split(parameters)
+        bias = shared + (own if own_slots else 0.0 * own)
+        log_odds = np.append(level + of_items, -np.inf)[shown] + bias[group]
+        odds = np.exp(log_odds)
+        total = 1.0 + odds.sum(axis=1)
+        clicked = clicks > 0
+        value = float(times @ np.log(total) - clicks[clicked] @ log_odds[clicked])
+        expected = times[:, None] * odds / total[:, None]
+        by_slot = expected - clicks
+        of_own = np.zeros((len(queries), slots))
+        np.add.at(of_own, group, by_slot)
+        item_slope = np.bincount(shown.ravel(), expected.ravel(), items + 1)[:items] - by_item
+        value += float((of_items**2).sum()) / 2.0 / ITEM_SPREAD**2 + float((own**2).sum()) / 2.0 / SLOT_SPREAD**2
+        own_slope = (of_own if own_slots else 0.0)[:, 1:] if own_slots else np.zeros((len(queries), slots - 1))
+        slope = np.concatenate(
+            [
+                [by_slot.sum()],
+                by_slot.sum(axis=0)[1:],
+                item_slope + of_items / ITEM_SPREAD**2,
+                (own_slope + own[:, 1:] / SLOT_SPREAD**2).ravel(),
+            ]
+        )
+        return value, slope
+
+    start = np.zeros(slots + items + len(queries) * (slots - 1))
+    start[0] = np.log(rate)
+    best = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 5_000, "maxfun": 10_000})
+    level, shared, own, of_items = split(best.x)
+    return [
+        Truth(np.exp(level + of_items[first:last]), np.exp(shared + own[number])[: queries[number].shown.shape[1]])
+        for number, (first, last) in enumerate(zip(ends[:-1], ends[1:], strict=True))
+    ]
+
+
+def _wider(query: QueryLists, slots: int) -> list[tuple[int, int]]:
+    return [(0, 0), (0, slots - query.shown.shape[1])]
