@@ -66,7 +66,7 @@ FAULTS = [
     ),
     Fault(
         "items of a log are taken for more alike than they are where most impressions have a click",
-        "estimators/pooled/pooled_fit.py",
+        "estimators/pooled/marginal_likelihood.py",
         "return cells.clicks - (1.0 - part) * pairs,",
         "return part * cells.clicks,",
         "tests/estimators/pooled/test_pooled_fit.py::test_counts_that_the_prior_is_learned_from_have_the_score_of_the_choices",

@@ -41,9 +41,12 @@ def _users(rng: np.random.Generator, slots: int, items: int, middle: float, spre
     )
 
 
-def _shown(users: MNL, rounds: int, noise: float, rng: np.random.Generator) -> IntArray:
-    """Lists as pages have them: what is better first, by a judgement that is off by `noise` in logarithms."""
-    judged = np.log(users.attractiveness) + noise * rng.normal(size=(rounds, users.items))
+def _shown(users: MNL, rounds: int, noise: float, rng: np.random.Generator, sign: float = 1.0) -> IntArray:
+    """Lists as pages have them: what is better first, by a judgement that is off by `noise` in logarithms.
+
+    With the sign -1, what is worse is first.
+    """
+    judged = sign * np.log(users.attractiveness) + noise * rng.normal(size=(rounds, users.items))
     return np.argsort(-judged, axis=1)[:, : users.slots]
 
 
@@ -52,9 +55,9 @@ def _placement(users: MNL, seen: Rankings, name: str = "") -> Placement:
     return Placement(seen, ids, users.attractiveness, users.position_bias)
 
 
-def _one(rng: np.random.Generator, middle: float, noise: float) -> list[Placement]:
+def _one(rng: np.random.Generator, middle: float, noise: float, sign: float = 1.0) -> list[Placement]:
     users = _users(rng, 5, 30, middle)
-    shown = _shown(users, 10_000, noise, rng)
+    shown = _shown(users, 10_000, noise, rng, sign)
     return [_placement(users, Rankings.of_rounds(shown, draw_many(users, shown, rng), items=users.items))]
 
 
@@ -70,14 +73,30 @@ def _fixed(rng: np.random.Generator) -> list[Placement]:
     return _one(rng, 0.05, 0.0)
 
 
-def _search(rng: np.random.Generator, noise: float = 0.7) -> list[Placement]:
+def _search(rng: np.random.Generator, noise: float = 0.7, sign: float = 1.0) -> list[Placement]:
     made = []
     for query in range(300):
         users = _users(rng, 6, 10, 0.2)
         rounds = 1 + rng.geometric(1.0 / 12.0)
-        shown = _shown(users, rounds, noise, rng)
+        shown = _shown(users, rounds, noise, rng, sign)
         seen = Rankings.of_rounds(shown, draw_many(users, shown, rng), items=users.items)
         made.append(_placement(users, seen, f"{query}/"))
+    return made
+
+
+def _several_placements(rng: np.random.Generator) -> list[Placement]:
+    """Placements of different sizes whose slots differ, as do their levels of attractiveness."""
+    made = []
+    for number in range(8):
+        alpha = 0.1 * np.exp(0.4 * rng.normal() + 0.7 * rng.normal(size=25))
+        bias = FADING ** np.arange(5) * np.exp(0.25 * rng.normal(size=5))
+        users = MNL(position_bias=bias / bias[0], attractiveness=bias[0] * alpha)
+        # a judgement of each item that stays, and one that changes
+        stays = np.log(alpha) + 0.7 * rng.normal(size=25)
+        judged = stays + 0.7 * rng.normal(size=(int(rng.integers(300, 3_000)), 25))
+        shown = np.argsort(-judged, axis=1)[:, :5]
+        seen = Rankings.of_rounds(shown, draw_many(users, shown, rng), items=25)
+        made.append(_placement(users, seen, f"{number}/"))
     return made
 
 
@@ -103,6 +122,9 @@ KINDS: dict[str, LogKind] = {
     "shop": LogKind("10,000 impressions of 5 of 30 items, one in five clicked, better ones mostly first", _shop),
     "search": LogKind("300 queries of 10 results, 13 impressions each on average, slots that all share", _search),
     "shuffled": LogKind("the same queries, with results in any order", lambda rng: _search(rng, noise=ANY_ORDER)),
+    "worse first": LogKind("as the shop, but worse items mostly first", lambda rng: _one(rng, 0.05, 0.7, -1.0)),
+    "worse first, search": LogKind("as the queries, but worse items mostly first", lambda rng: _search(rng, 0.7, -1.0)),
+    "placements": LogKind("8 placements of 25 items with slots of their own", _several_placements),
     "clicked": LogKind("as the shop, but five in six impressions are clicked", _clicked),
     "fixed": LogKind("as the shop, but always the same list", _fixed),
     "several, first": LogKind("some click twice, and their first clicks count", lambda rng: _several(rng, True)),

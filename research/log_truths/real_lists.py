@@ -1,7 +1,7 @@
 """The lists of real logs, and multinomial logits that are fitted to them without slotwise.
 
-The parameters of a fit serve as a truth: clicks are drawn anew on the same lists, and the fit of `slotwise fit` to these
-clicks is compared with it. The fit maximises the likelihood with normal priors of log α and log λ by L-BFGS. It knows
+The parameters of a fit serve as a truth: clicks are drawn anew on the same lists, and slotwise's fit to these clicks is
+compared with it. The independent fit maximises the likelihood with normal priors of log α and log λ by L-BFGS. It knows
 nothing of where or how often an item was shown.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ Page = tuple[str, list[str], list[str]]
 
 
 class QueryLists(NamedTuple):
-    """The distinct lists of one query: items from 0, EMPTY where there is none; first clicks, and pages of each list."""
+    """The distinct lists of one query, with items from 0 or EMPTY; the first clicks on each, and its pages."""
 
     shown: IntArray
     clicks: IntArray
@@ -93,7 +94,9 @@ def fit_truth(queries: list[QueryLists], *, own_slots: bool) -> list[Truth]:
     items = int(ends[-1])
     shown = np.concatenate(
         [
-            np.pad(np.where(query.shown == EMPTY, items, query.shown + first), _wider(query, slots), constant_values=items)
+            np.pad(
+                np.where(query.shown == EMPTY, items, query.shown + first), _wider(query, slots), constant_values=items
+            )
             for query, first in zip(queries, ends, strict=False)
         ]
     )
@@ -139,7 +142,7 @@ def fit_truth(queries: list[QueryLists], *, own_slots: bool) -> list[Truth]:
     level, shared, own, of_items = split(best.x)
     return [
         Truth(np.exp(level + of_items[first:last]), np.exp(shared + own[number])[: queries[number].shown.shape[1]])
-        for number, (first, last) in enumerate(zip(ends[:-1], ends[1:], strict=True))
+        for number, (first, last) in enumerate(pairwise(ends))
     ]
 
 

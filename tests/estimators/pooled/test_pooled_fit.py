@@ -97,11 +97,16 @@ def test_own_position_bias_is_shrunk_toward_the_shared_one() -> None:
     alpha = [0.3, 0.1, 0.5, 0.2, 0.4]
     flat, steep = (rankings(np.outer(bias, alpha), 2_000, rng) for bias in ([1.0, 0.9, 0.9], [1.0, 0.3, 0.2]))
     learned = learn([flat, steep])
-    shared, weak, strong = (learned.pooled(own) for own in (None, 3.0, 1000.0))
-    assert shared.estimates[0].position_bias is not None
-    assert weak.estimates[0].position_bias[2] > 0.75
-    assert weak.estimates[1].position_bias[2] < 0.35
-    assert strong.estimates[0].position_bias == pytest.approx(shared.position_bias, rel=0.1)
+    shared, own = (learned.pooled(own=own) for own in (False, True))
+    assert shared.estimates[0].position_bias.tolist() == shared.estimates[1].position_bias.tolist()
+    assert own.estimates[0].position_bias[2] > 0.75
+    assert own.estimates[1].position_bias[2] < 0.35
+    assert own.estimates[1].position_bias[2] < own.position_bias[2] < own.estimates[0].position_bias[2]
+    nothing = Rankings([[0, 1, 2]], [[0, 0, 0]], [1], items=3)
+    unknown = learn([flat, steep, nothing]).pooled(own=True)
+    assert unknown.estimates[2].position_bias == pytest.approx(unknown.position_bias, rel=0.1)
+    width = [found.intervals().position_bias.width[2] / found.position_bias[2] for found in unknown.estimates]
+    assert width[2] > 2.0 * max(width[:2])
 
 
 def test_an_item_of_several_placements_is_known_for_it() -> None:

@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import psi
 
 from slotwise.core.types import FloatArray
+from slotwise.estimators.likelihoods.list_kernels import subtract_squares
 from slotwise.estimators.pooled.cell_prior import MAX_SHAPE, MIN_SHAPE, SHAPE_SPREAD, CellPrior, Effects
+from slotwise.estimators.pooled.placement_cells import Cells, Lists
 
 MAX_STEP = 1.0
 STEPS = 2
@@ -27,6 +30,43 @@ STEPS = 2
 MAX_TAKEN = 0.7
 #: of log κ: how far the first step goes that looks for it, and how near is near enough
 FIRST_STEP, ACCURACY = 0.1, 1e-4
+
+
+class Terms(NamedTuple):
+    """Per cell, the parts of the score and the curvature of ℓ."""
+
+    #: slots × cells: the parts that slots have in κe^-m + E; κ + N, and the part of it that the prior has
+    shares: FloatArray
+    weight: FloatArray
+    beside: FloatArray
+    #: the first derivative of ℓ by m, and minus the second
+    score_of_mean: FloatArray
+    curve: FloatArray
+
+    @classmethod
+    def of(cls, prior: CellPrior, exposure: FloatArray, by_cell: FloatArray) -> Terms:
+        """Return the parts, given λÑ, slots × cells, and the clicks of each cell."""
+        shapes, rate = prior.shapes, prior.rate
+        total = rate + exposure.sum(axis=0)
+        weight, own = np.maximum(shapes + by_cell, 0.0), rate / total
+        beside = weight * own
+        return cls(exposure / total, weight, beside, beside - shapes, beside * (1.0 - own))
+
+
+def rare_counts(
+    cells: Cells, lists: Lists, pairs: FloatArray, chances: FloatArray, odds: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return clicks and passes, slots × cells, of rare clicks with the same information as the choices from lists.
+
+    They have the score and the curvature of the choices at these estimates: a cell with the click probability p and n
+    expected clicks counts (1 - p)n, and clicks beyond n count in full. If those counted 1 - p too, items would
+    seem more similar than they are.
+    """
+    expected = pairs.sum(axis=0)
+    own = expected.copy()
+    subtract_squares(lists.shown, lists.times, chances, own)
+    part = np.divide(own, expected, out=np.ones_like(own), where=expected > 0.0)
+    return cells.clicks - (1.0 - part) * pairs, part * pairs / odds
 
 
 def learn_prior(
@@ -37,8 +77,8 @@ def learn_prior(
     for _ in range(STEPS):
         bias = _step(prior, bias, bias_shape, by_cell, by_slot, passes, free=free)
         if prior.items is not None:
-            _follow(prior, prior.items, by_cell, bias @ passes)
-    _learn_shape(prior, by_cell, bias @ passes)
+            follow(prior, prior.items, by_cell, bias @ passes)
+    learn_shape(prior, by_cell, bias @ passes)
     return bias
 
 
@@ -54,17 +94,10 @@ def _step(
 ) -> FloatArray:
     slots = len(bias)
     after = np.arange(slots) > 0 if free else np.zeros(slots, bool)
-    shapes, design = prior.shapes, prior.design
-    rate = shapes / prior.mean
-    total = rate + bias @ passes
-    weight = np.maximum(shapes + by_cell, 0.0)
-    # the parts that the slots and the prior have in each cell's rate
-    shares = (bias[:, None] * passes / total)[after]
-    own = rate / total
-    beside = weight * own
-    score_of_mean = beside - shapes
-    curve = beside * (1.0 - own)
-    weighed, slot_side, design_side = shares * weight, shares * beside, design.T * curve
+    design = prior.design
+    terms = Terms.of(prior, bias[:, None] * passes, by_cell)
+    shares, weight, score_of_mean, curve = terms.shares[after], terms.weight, terms.score_of_mean, terms.curve
+    slot_side, design_side = shares * terms.beside, design.T * curve
     score = np.concatenate(
         [
             (by_slot + bias_shape - bias_shape * bias)[after] - shares @ weight,
@@ -73,7 +106,7 @@ def _step(
     )
     count = int(after.sum())
     matrix = np.zeros((len(score), len(score)))
-    matrix[:count, :count] = np.diag(shares @ weight + (bias_shape * bias)[after]) - weighed @ shares.T
+    matrix[:count, :count] = np.diag(shares @ weight + (bias_shape * bias)[after]) - (shares * weight) @ shares.T
     matrix[:count, count:] = slot_side @ design
     matrix[count:, :count] = matrix[:count, count:].T
     matrix[count:, count:] = design_side @ design + np.diag(1.0 / prior.variance)
@@ -102,8 +135,8 @@ def _step(
     return bias
 
 
-def _follow(prior: CellPrior, effects: Effects, by_cell: FloatArray, exposure: FloatArray) -> None:
-    """Take a Newton step of effects kind of effects."""
+def follow(prior: CellPrior, effects: Effects, by_cell: FloatArray, exposure: FloatArray) -> None:
+    """Take a Newton step of one kind of effects."""
     shapes, rate = prior.shapes, prior.rate
     own = rate / (rate + exposure)
     beside = (shapes + by_cell) * own
@@ -114,7 +147,8 @@ def _follow(prior: CellPrior, effects: Effects, by_cell: FloatArray, exposure: F
     effects.spread = np.asarray(1.0 / bend)
 
 
-def _learn_shape(prior: CellPrior, by_cell: FloatArray, exposure: FloatArray) -> None:
+def learn_shape(prior: CellPrior, by_cell: FloatArray, exposure: FloatArray) -> None:
+    """Set κ to its maximum, given clicks and exposure of each cell."""
     seen = exposure > 0.0
     clicks, expected, chance = by_cell[seen], (prior.mean * exposure)[seen], prior.by_chance[seen]
     # effective counts of likely clicks can be negative, and κ + N must be positive, as it is at the solution

@@ -56,8 +56,8 @@ class PooledErrors:
     item_rate: FloatArray
     position_bias: FloatArray
     attractiveness: FloatArray
-    #: the curvature of the prior of λ, per slot
-    slot_prior: FloatArray
+    #: the information on log λ after the first slot and on the weights, in priors and in other placements
+    of_priors: FloatArray
     #: whether λ was estimated, and whether all came to rest
     free: bool
     converged: bool
@@ -102,7 +102,7 @@ class PooledErrors:
     def _errors(self) -> _StandardErrors:
         """All that need every block; blocks are computed twice unless they are cached or there is only one."""
         blocks = self._kept or ([self._block(self._alike[0])] if len(self._alike) == 1 else None)
-        total = self._of_priors
+        total = self.of_priors
         for block in blocks or map(self._block, self._alike):
             total = total + block.left
         covariance = self._inverted(total)
@@ -122,7 +122,7 @@ class PooledErrors:
         that is the same for all λ. This is the Newton step from one mode to the other, and 0 where B is too large.
         """
         after, lists = self.cells.slots - 1, self.cells.lists
-        total = self._of_priors
+        total = self.of_priors
         score = np.zeros(len(total))
         if not self.free or lists is None or np.diff(self.cells.ends).max() > MAX_INVERTED:
             return np.zeros(after + 1)
@@ -146,11 +146,6 @@ class PooledErrors:
         # at most one standard error: with little data a single step is not accurate
         return np.append(0.0, step / max(1.0, np.abs(step / errors).max(initial=0.0)))
 
-    @property
-    def _of_priors(self) -> FloatArray:
-        """The prior information on log λ after the first slot, and on the weights."""
-        return np.diag(np.concatenate([self.slot_prior[1:], 1.0 / self.prior.variance]))
-
     def _inverted(self, total: FloatArray) -> FloatArray:
         """The inverse of S; λ varies by nothing if it is known."""
         after = 0 if self.free else self.cells.slots - 1
@@ -169,7 +164,7 @@ class PooledErrors:
         batches = []
         for size in np.unique(sizes):
             numbers = np.flatnonzero(sizes == size)
-            at_once = max(1, MAX_STACKED // (int(size) + len(self._of_priors)) ** 2)
+            at_once = max(1, MAX_STACKED // (int(size) + len(self.of_priors)) ** 2)
             batches += [numbers[first : first + at_once] for first in range(0, len(numbers), at_once)]
         return batches
 
@@ -179,7 +174,7 @@ class PooledErrors:
 
         None where they are too large together, or where there is only one placement.
         """
-        numbers = ((np.diff(self.cells.ends) + len(self._of_priors)) ** 2).sum()
+        numbers = ((np.diff(self.cells.ends) + len(self.of_priors)) ** 2).sum()
         is_small = len(self.cells.seen) > 1 and numbers <= MAX_KEPT
         return [self._block(each) for each in self._alike] if is_small else []
 

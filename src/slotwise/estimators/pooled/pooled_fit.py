@@ -21,10 +21,10 @@ from slotwise.core.types import FloatArray, IntArray
 from slotwise.estimators.estimate import Estimate
 from slotwise.estimators.identifiability import groups
 from slotwise.estimators.likelihoods.joint_likelihood import Joint
-from slotwise.estimators.likelihoods.list_kernels import subtract_squares
-from slotwise.estimators.likelihoods.newton import MAX_STEPS, climb
+from slotwise.estimators.likelihoods.newton import climb
 from slotwise.estimators.pooled.cell_prior import USUAL_SHAPE, CellPrior
-from slotwise.estimators.pooled.marginal_likelihood import learn_prior
+from slotwise.estimators.pooled.marginal_likelihood import learn_prior, rare_counts
+from slotwise.estimators.pooled.own_slots import OwnSlots, learn_own_slots
 from slotwise.estimators.pooled.placement_cells import Cells, Likelihood
 from slotwise.estimators.pooled.pooled_errors import PooledErrors
 from slotwise.estimators.uncertainty.intervals import Intervals, around_logarithm
@@ -37,8 +37,8 @@ MAX_ROUNDS = 40
 SETTLED = 1e-2
 #: Newton steps between updates; the last ones converge
 STEPS = 1
-#: a placement with fewer clicks uses the common slots
-MIN_CLICKS = 20
+#: how often, at most, the Gamma prior of a placement's own slots is fitted to the normal one again
+REFRESHES = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +49,9 @@ class Pooled:
     estimates: tuple[Estimate, ...]
     #: the parts that the data compare with each other, for each slot and item of every placement
     parts: tuple[tuple[IntArray, IntArray], ...]
-    #: λ that all placements share, and how strongly a placement's own is shrunk toward it; None if placements have none
+    #: λ that all placements share, and whether each has its own, shrunk toward that
     position_bias: FloatArray
-    own: float | None
+    own: bool
     prior: CellPrior
 
     @property
@@ -69,7 +69,7 @@ def pool(
     *,
     features: FloatArray | None = None,
     position_bias: FloatArray | None = None,
-    own: float | None = None,
+    own: bool = False,
 ) -> Pooled:
     """Fit placements together, all given by rankings or all by tallies: `learn`, and its `pooled`.
 
@@ -79,7 +79,7 @@ def pool(
     >>> found.attractiveness.round(2), found.position_bias.round(2)      # the third was never shown
     (array([0.43, 0.4 , 0.41]), array([1.  , 0.71]))
     """
-    return learn(seen, items, features=features, position_bias=position_bias).pooled(own)
+    return learn(seen, items, features=features, position_bias=position_bias).pooled(own=own)
 
 
 def learn(
@@ -116,46 +116,41 @@ class LearnedPriors:
     prior: CellPrior
     together: PooledErrors
 
-    def pooled(self, own: float | None = None) -> Pooled:
-        """With one λ for all; or with `own`, each placement its own, Gamma-distributed of that shape around that."""
-        cells, bias = self.together.cells, self.together.position_bias
+    def pooled(self, *, own: bool = False) -> Pooled:
+        """Return the estimates with one λ for all, or with `own` each placement its own, shrunk toward that of all."""
+        cells = self.together.cells
         places = range(len(cells.seen))
-        if own is None or len(cells.seen) == 1 or not self.together.free:
+        if not own or len(cells.seen) == 1 or not self.together.free or cells.slots == 1:
             parts = _parts(cells)
             estimates = [_estimate(self.together, number, parts[number]) for number in places]
-            return Pooled(tuple(estimates), tuple(parts), bias, None, self.prior)
-        strength = validation.positive_number("own", own)
-        parts = _parts(cells)
-        estimates = []
-        for number in places:
-            alone = self.alone(number, strength)
-            if alone is None:
-                estimates.append(_estimate(self.together, number, parts[number]))
-            else:
-                (parts[number],) = _parts(alone.cells)
-                estimates.append(_estimate(alone, 0, parts[number]))
-        return Pooled(tuple(estimates), tuple(parts), bias, own, self.prior)
+            return Pooled(tuple(estimates), tuple(parts), self.together.position_bias, False, self.prior)
+        slots = self.own_slots
+        every = [_alone(slots, number) for number in places]
+        parts = [_parts(alone.cells)[0] for alone in every]
+        estimates = [_estimate(alone, 0, part) for alone, part in zip(every, parts, strict=True)]
+        return Pooled(tuple(estimates), tuple(parts), np.exp(slots.centre), True, slots.prior)
 
     @cached_property
-    def _rate(self) -> FloatArray:
-        return self.prior.rate
+    def own_slots(self) -> OwnSlots:
+        """The slots of each placement, and the prior that is learned with them."""
+        together = self.together
+        return learn_own_slots(together.cells, self.prior, together.position_bias, together.attractiveness)
 
-    def alone(
-        self, number: int, strength: float, start: PooledErrors | None = None, steps: int = MAX_STEPS
-    ) -> PooledErrors | None:
-        """A placement with slots of its own; None where it has hardly any clicks to know them by.
 
-        It may start from where another strength has led, and end after some steps.
-        """
-        which, shared = self.together.cells.of_placement(number), self.together.position_bias
-        if self.together.cells.clicks[:, which].sum() < MIN_CLICKS:
-            return None
-        cells = self.together.cells.only(number) if start is None else start.cells
-        slot_prior = np.full(cells.slots, strength), strength / shared[: cells.slots]
-        bias = shared[: cells.slots] if start is None else start.position_bias
-        alpha = self.together.attractiveness[which] if start is None else start.attractiveness
-        begin = bias.copy(), alpha.copy()
-        return _at_rest(cells, self.prior, begin, slot_prior, self._rate[which], which, steps=steps)
+def _alone(slots: OwnSlots, number: int) -> PooledErrors:
+    """Return a placement with slots of its own."""
+    which, cells = slots.cells.of_placement(number), slots.cells.only(number)
+    rate = slots.prior.rate[which]
+    bias, alpha = np.exp(slots.log_bias[number, : cells.slots]), slots.attractiveness[which].copy()
+    elsewhere = slots.information_elsewhere(number, cells.slots)
+    for _ in range(REFRESHES):
+        slot_prior = slots.gamma_prior(np.log(bias))
+        found = _at_rest(cells, slots.prior, (bias, alpha), slot_prior, rate, which, elsewhere)
+        moved = float(np.abs(np.log(found.position_bias / bias)).max())
+        bias, alpha = found.position_bias, found.attractiveness
+        if moved < SETTLED:
+            break
+    return _integrated(found)
 
 
 def _learned(cells: Cells, prior: CellPrior, known: FloatArray | None) -> PooledErrors:
@@ -185,10 +180,7 @@ def _integrated(found: PooledErrors) -> PooledErrors:
     bias = found.position_bias * np.exp(shift)
     held = replace(found.likelihood, free=False)
     bias, alpha, _, converged = climb(held, bias, found.attractiveness)
-    slot_prior = found.slot_prior * np.exp(shift)
-    return replace(
-        found, position_bias=bias, attractiveness=alpha, slot_prior=slot_prior, converged=found.converged and converged
-    )
+    return replace(found, position_bias=bias, attractiveness=alpha, converged=found.converged and converged)
 
 
 def _at_rest(
@@ -198,33 +190,27 @@ def _at_rest(
     slot_prior: tuple[FloatArray, FloatArray],
     rate: FloatArray,
     which: slice,
+    of_priors: FloatArray | None = None,
     *,
     free: bool = True,
-    steps: int = MAX_STEPS,
 ) -> PooledErrors:
     """Return the maximum given the prior; `which` are the cells, and `rate` is their prior rate."""
     likelihood = cells.likelihood((prior.shapes[which], rate), slot_prior, free=free)
-    bias, alpha, _, converged = climb(likelihood, *start, steps)
-    return PooledErrors(cells, likelihood, prior, which, rate, bias, alpha, slot_prior[1] * bias, free, converged)
+    bias, alpha, _, converged = climb(likelihood, *start)
+    if of_priors is None:
+        of_priors = np.diag(np.concatenate([(slot_prior[1] * bias)[1:], 1.0 / prior.variance]))
+    return PooledErrors(cells, likelihood, prior, which, rate, bias, alpha, of_priors, free, converged)
 
 
 def _effective_counts(
     cells: Cells, likelihood: Likelihood, bias: FloatArray, alpha: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return clicks and passes, slots × cells, of rare clicks with the same information as the data.
-
-    For lists they have the score and the curvature of the choices at these estimates: a cell with the click probability
-    p and n expected clicks counts (1 - p)n, and clicks beyond n count in full. If those counted 1 - p too, items would
-    seem more similar than they are.
-    """
+    """Return clicks and passes, slots × cells, of rare clicks with the same information as the data."""
     if not isinstance(likelihood, Joint):
         return cells.clicks, cells.passes
+    assert cells.lists is not None
     pairs, chances, _ = likelihood.expected(bias, alpha)
-    expected = pairs.sum(axis=0)
-    own = expected.copy()
-    subtract_squares(likelihood.shown, likelihood.times, chances, own)
-    part = np.divide(own, expected, out=np.ones_like(own), where=expected > 0.0)
-    return cells.clicks - (1.0 - part) * pairs, part * pairs / np.outer(bias, alpha)
+    return rare_counts(cells, cells.lists, pairs, chances, np.outer(bias, alpha))
 
 
 def _estimate(pooled: PooledErrors, number: int, parts: tuple[IntArray, IntArray]) -> Estimate:
