@@ -109,7 +109,7 @@ def test_the_error_of_a_sum_is_the_same_whether_blocks_are_kept_or_made_for_it(
         of_items, of_slots = rng.random(one.items), rng.random(one.slots)
         whole = kept.log_error_of(number, of_items, of_slots)
         with monkeypatch.context() as patched:
-            patched.setattr(pooled_errors, "MAX_STACKED", 0)
+            patched.setattr(pooled_errors, "MAX_KEPT", 0)
             assert made.log_error_of(number, of_items, of_slots) == pytest.approx(whole, rel=1e-10)
         alone = [kept.log_error_of(number, item, np.zeros(one.slots)) for item in np.eye(one.items)]
         assert alone == pytest.approx(kept.log_errors(number)[0], rel=1e-10)
