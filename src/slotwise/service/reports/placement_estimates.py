@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -175,9 +175,8 @@ class PlacementEstimates:
                 decay_hour = None if reading.definition.half_life is None else hour
                 self._known.put(key, _Known(reading.version, reading.definition, decay_hour, from_tally))
         by_segment = _by_segment(segments, matching, reading.counters)
-        arms = _added(by_segment.values())
         reported, until = reading.reported
-        total = sum(arms.values(), Counters())
+        total = sum(by_segment.values(), Counters())
         document: EstimatesDocument = {
             "items": from_tally.items,
             "position_bias": from_tally.position_bias,
@@ -189,8 +188,8 @@ class PlacementEstimates:
                 "reported_until": None if until is None else rfc3339(until),
             },
             "by_segment": [
-                {"segment": segments.context(number), "decisions": counts(sum(counted.values(), Counters()))}
-                for number, counted in sorted(by_segment.items())
+                {"segment": segments.context(number), "decisions": counts(counted)}
+                for number, counted in by_segment.items()
             ],
             "window_seconds": reading.window_seconds,
             "uplift": uplift(reading.evidence),
@@ -216,22 +215,14 @@ def _evidence(
 
 def _by_segment(
     segments: VisitorSegments, wanted: Collection[int], counters: Mapping[tuple[str, Arm], Counters]
-) -> dict[int, dict[Arm, Counters]]:
-    by_segment: dict[int, dict[Arm, Counters]] = {}
-    for (text, arm), counts in counters.items():
+) -> dict[int, Counters]:
+    """The counters of all arms together, by the number of the segment and in order."""
+    by_segment: dict[int, Counters] = {}
+    for (text, _), counted in counters.items():
         number = segments.number(text)
         if number in wanted:
-            arms = by_segment.setdefault(number, {})
-            arms[arm] = arms.get(arm, Counters()) + counts
-    return by_segment
-
-
-def _added(all_arms: Iterable[Mapping[Arm, Counters]]) -> dict[Arm, Counters]:
-    total: dict[Arm, Counters] = {}
-    for arms in all_arms:
-        for arm, counts in arms.items():
-            total[arm] = total.get(arm, Counters()) + counts
-    return total
+            by_segment[number] = by_segment.get(number, Counters()) + counted
+    return dict(sorted(by_segment.items()))
 
 
 def _estimated(

@@ -51,9 +51,14 @@ def _object_or(other: str) -> Discriminator:
     return Discriminator(lambda value: "=object" if isinstance(value, dict | BaseModel) else other)
 
 
+def _refusal(why: str) -> PydanticCustomError:
+    """An error with this text, in which braces stay as they are."""
+    return PydanticCustomError("definition", "{why}", {"why": why})
+
+
 def _key_of_segments(key: str) -> str:
     if ":" in key:
-        raise PydanticCustomError("key", "must not contain a colon, which separates key and value in a request")
+        raise _refusal("must not contain a colon, which separates key and value in a request")
     return key
 
 
@@ -123,40 +128,26 @@ class PlacementDefinition(Strict):
     def _check_renamed(cls, document: object) -> object:
         if isinstance(document, dict):
             if "memory" in document:
-                raise PydanticCustomError(
-                    "renamed", "memory is no field: set half_life to a number of hours, 'auto' or null"
-                )
+                raise _refusal("memory is no field: set half_life to a number of hours, 'auto' or null")
             if document.get("mode") == "frozen":
-                raise PydanticCustomError(
-                    "renamed", "mode must be 'live' or 'shadow', got 'frozen': set exploring to false instead"
-                )
+                raise _refusal("mode must be 'live' or 'shadow', got 'frozen': set exploring to false instead")
         return document
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        if len(self.items) < self.slots:
-            raise PydanticCustomError(
-                "too_few_items",
-                "slots must be at most the number of items, {items}, got {slots}",
-                {"items": len(self.items), "slots": self.slots},
-            )
-        if len(self.items) * self.slots > MAX_PAIRS:
-            raise PydanticCustomError(
-                "too_many_pairs",
-                "items times slots must be at most {most}, got {given}",
-                {"most": MAX_PAIRS, "given": len(self.items) * self.slots},
-            )
+        items, pairs = len(self.items), len(self.items) * self.slots
+        if items < self.slots:
+            raise _refusal(f"slots must be at most the number of items, {items}, got {self.slots}")
+        if pairs > MAX_PAIRS:
+            raise _refusal(f"items times slots must be at most {MAX_PAIRS}, got {pairs}")
         seen = set[str]()
         for item in self.items:
             if item.id in seen:
-                raise PydanticCustomError("twice", "items must be different, got {item} twice", {"item": repr(item.id)})
+                raise _refusal(f"items must be different, got {item.id!r} twice")
             seen.add(item.id)
         if self.position_bias is not None and len(self.position_bias) != self.slots:
-            raise PydanticCustomError(
-                "position_bias",
-                "position_bias must have one entry per slot, {slots}, got {given}",
-                {"slots": self.slots, "given": len(self.position_bias)},
-            )
+            given = len(self.position_bias)
+            raise _refusal(f"position_bias must have one entry per slot, {self.slots}, got {given}")
         self._check_pins(seen)
         self._check_segments()
         self._check_features()
@@ -173,33 +164,25 @@ class PlacementDefinition(Strict):
             if self.half_life is not None and policy.options.get("half_life") not in (None, "none"):
                 raise InvalidInput(f"half_life must be null if the policy has a half-life of its own, as {policy} does")
         except SlotwiseError as problem:
-            raise PydanticCustomError("policy", "{why}", {"why": str(problem)}) from problem
+            raise _refusal(str(problem)) from problem
 
     def _check_pins(self, items: Collection[str]) -> None:
         for item in self.pin:
             if item not in items:
-                raise PydanticCustomError(
-                    "pin", "pin must name items of the placement, got {item}", {"item": repr(item)}
-                )
+                raise _refusal(f"pin must name items of the placement, got {item!r}")
         try:
             validation.pins("pin", self.pin, first=1, last=self.slots)
         except InvalidInput as error:
-            raise PydanticCustomError("pin", "{why}", {"why": str(error)}) from error
+            raise _refusal(str(error)) from error
 
     def _check_segments(self) -> None:
         for key, values in self.segments.items():
             if OTHER in values:
-                raise PydanticCustomError(
-                    "other",
-                    "segments: {other} is reserved for values that are not listed, got it under the key {key}",
-                    {"other": repr(OTHER), "key": repr(key)},
+                raise _refusal(
+                    f"segments: {OTHER!r} is reserved for values that are not listed, got it under the key {key!r}"
                 )
             if len(set(values)) < len(values):
-                raise PydanticCustomError(
-                    "twice",
-                    "segments: the values of a key must be different, got one twice under the key {key}",
-                    {"key": repr(key)},
-                )
+                raise _refusal(f"segments: the values of a key must be different, got one twice under the key {key!r}")
         listed = math.prod(len(values) for values in self.segments.values())
         combinations = len(VisitorSegments(self.segments))
         for kind, most, given in (
@@ -207,17 +190,10 @@ class PlacementDefinition(Strict):
             ("with other as one more value of each key", MAX_SEGMENTS, combinations),
         ):
             if given > most:
-                raise PydanticCustomError(
-                    "too_many_segments",
-                    "segments must have at most {most} combinations {kind}, got {given}",
-                    {"most": most, "kind": kind, "given": given},
-                )
-        if combinations > 1 and combinations * len(self.items) * self.slots > MAX_PAIRS:
-            raise PydanticCustomError(
-                "too_many_pairs",
-                "items times slots times segments must be at most {most}, got {given}",
-                {"most": MAX_PAIRS, "given": combinations * len(self.items) * self.slots},
-            )
+                raise _refusal(f"segments must have at most {most} combinations {kind}, got {given}")
+        cells = combinations * len(self.items) * self.slots
+        if combinations > 1 and cells > MAX_PAIRS:
+            raise _refusal(f"items times slots times segments must be at most {MAX_PAIRS}, got {cells}")
 
     def _check_features(self) -> None:
         kinds: dict[str, tuple[bool, str]] = {}
@@ -227,13 +203,9 @@ class PlacementDefinition(Strict):
                 try:
                     check_value(f"the feature {name!r} of {item.id!r}", value, is_text, f"that of {first!r} is")
                 except InvalidInput as error:
-                    raise PydanticCustomError("feature", "{why}", {"why": str(error)}) from error
+                    raise _refusal(str(error)) from error
         if len(kinds) > MAX_FEATURES:
-            raise PydanticCustomError(
-                "too_many_features",
-                "items must have at most {most} different features, got {given}",
-                {"most": MAX_FEATURES, "given": len(kinds)},
-            )
+            raise _refusal(f"items must have at most {MAX_FEATURES} different features, got {len(kinds)}")
 
     @property
     def longest_window(self) -> float:
