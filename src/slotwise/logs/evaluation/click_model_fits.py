@@ -6,6 +6,7 @@ others: rarely shown items are shrunk toward the average. `slotwise.click_models
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -50,8 +51,9 @@ def _look_and_like(sets: ClickSets, cells: IntArray, count: int) -> tuple[FloatA
     pairs, place = np.unique(cells[filled] * sets.items + sets.shown[filled], return_inverse=True)
     cell, item = np.divmod(pairs, sets.items)
     clicked = _sums(place, times * sets.clicks[filled], len(pairs))
-    passed = _sums(place, times, len(pairs)) - clicked
-    of_cells, of_items = (_sums(where, clicked + passed, size) for where, size in ((cell, count), (item, sets.items)))
+    shown = _sums(place, times, len(pairs))
+    passed = shown - clicked
+    of_cells, of_items = (_sums(where, shown, size) for where, size in ((cell, count), (item, sets.items)))
     cell_clicks, item_clicks = (_sums(where, clicked, size) for where, size in ((cell, count), (item, sets.items)))
     # most pairs have none
     hit = np.flatnonzero(clicked)
@@ -67,7 +69,11 @@ def _look_and_like(sets: ClickSets, cells: IntArray, count: int) -> tuple[FloatA
             _mean_with_one_more(item_clicks + _sums(item, neither * (like - chance), sets.items), of_items),
         )
 
-    examined, liked = _until_at_rest(step, (np.full(count, 0.5), np.full(sets.items, 0.5)), sets.impressions)
+    # begin with clicks per impression: of slots relative to the most clicked, and of items given those
+    examined = _mean_with_one_more(cell_clicks, of_cells)
+    examined = np.minimum(examined / examined.max(), 1.0 - NEAREST)
+    liked = _mean_with_one_more(item_clicks, _sums(item, shown * examined[cell], sets.items))
+    examined, liked = _until_at_rest(step, (examined, liked), sets.impressions)
     most = examined.max()
     return examined / most, liked * most
 
@@ -119,7 +125,7 @@ def _until_at_rest(step: Step, start: tuple[FloatArray, FloatArray], impressions
         height_once, twice = step(*once)
         first, second, third = (np.log(np.concatenate(each)) for each in (parameters, once, twice))
         speed, bend = second - first, third - 2.0 * second + first
-        stretch = max(1.0, float(np.linalg.norm(speed)) / max(float(np.linalg.norm(bend)), NEAREST))
+        stretch = max(1.0, math.sqrt((speed**2).sum() / max((bend**2).sum(), NEAREST**2)))
         values = np.exp(first + 2.0 * stretch * speed + stretch**2 * bend)
         far = np.split(np.clip(values, NEAREST, 1.0 - NEAREST), [len(start[0])])
         height_far, beyond = step(*far)
