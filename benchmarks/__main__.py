@@ -21,7 +21,7 @@ from slotwise.jit import jit
 from slotwise.optimize.list_solver import arrange
 from slotwise.optimize.solver_factory import make_lists
 from slotwise.policies import choose, learn, update_from_tally
-from slotwise.policies.interface import turn_to
+from slotwise.policies.interface import set_segment
 from slotwise.ranker import Learner
 
 TURNS = 5
@@ -170,7 +170,7 @@ def _lived() -> None:
     started = get_policy("random-bound").start(task)
     gamma = np.outer(np.linspace(1.0, 0.3, slots), rng.exponential(0.1, items) + 1e-3)
     for segment in range(segments):
-        turn_to(started, segment)
+        set_segment(started, segment)
         passes = rng.integers(1, 50, (slots, items)).astype(np.float64)
         update_from_tally(started, rng.poisson(passes * gamma).astype(np.float64), passes)
     _decide_for(started, rng, segments, 120)
@@ -182,7 +182,7 @@ def _lived() -> None:
 @jit
 def _decide_for(started: Any, rng: Any, segments: int, rounds: int) -> None:
     for turn in range(rounds):
-        turn_to(started, turn % segments)
+        set_segment(started, turn % segments)
         ranking = choose(started, rng)
         learn(started, ranking, -1)
 

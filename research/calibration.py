@@ -139,39 +139,39 @@ def _choices(sampler: str, data: str, rng: np.random.Generator) -> IntArray:
         bias[0] = 1.0
     sampled = np.ones(ITEMS)
     task = PolicyTask(SLOTS, ITEMS, ROUNDS)
-    belief: Any
+    posterior: Any
     if sampler in ("integrated", "soft"):
-        belief = hierarchical_posterior(task, passes="soft" if sampler == "soft" else "hard", bias_shape=BIAS_SHAPE)
+        posterior = hierarchical_posterior(task, passes="soft" if sampler == "soft" else "hard", bias_shape=BIAS_SHAPE)
     else:
         make = joint_gibbs_posterior if sampler == "joint" else gibbs_posterior
-        belief = make(task, sampled, shape=SHAPE, rate=rate, bias_shape=BIAS_SHAPE, bias_rate=BIAS_RATE)
+        posterior = make(task, sampled, shape=SHAPE, rate=rate, bias_shape=BIAS_SHAPE, bias_rate=BIAS_RATE)
     if data == "poisson":
         passes = rng.integers(0, 2 * ROUNDS // (SLOTS * ITEMS), (SLOTS, ITEMS)).astype(np.float64)
-        update_by_tally(belief, rng.poisson(np.outer(bias, attractiveness) * passes).astype(np.float64), passes)
+        update_by_tally(posterior, rng.poisson(np.outer(bias, attractiveness) * passes).astype(np.float64), passes)
     else:
         users = MNL(position_bias=bias, attractiveness=attractiveness)
         for _ in range(ROUNDS):
             ranking = rng.permutation(ITEMS)[:SLOTS]
-            update(belief, ranking, draw(users, ranking, rng))
+            update(posterior, ranking, draw(users, ranking, rng))
     truth = np.array([attractiveness[0], bias[1] * attractiveness[1], bias[1] / bias[0]])
     samples = np.zeros((DRAWS, 3))
     if sampler in ("integrated", "soft"):
-        fit_with_prior(belief, SHAPE, np.full(ITEMS, SHAPE / rate), 1.0, TIMES)
-        _sample_lived(belief, sampled, samples, 0, rng)
+        fit_with_prior(posterior, SHAPE, np.full(ITEMS, SHAPE / rate), 1.0, TIMES)
+        _sample_hierarchical(posterior, sampled, samples, 0, rng)
     else:
-        _sample(belief, sampled, samples, rng)
+        _sample(posterior, sampled, samples, rng)
     return np.asarray((samples < truth).sum(axis=0))
 
 
 @jit
-def _sample(belief: Any, attractiveness: FloatArray, samples: FloatArray, rng: np.random.Generator) -> None:
+def _sample(posterior: Any, attractiveness: FloatArray, samples: FloatArray, rng: np.random.Generator) -> None:
     """Sweeps as the policies make them: λ, then α given λ."""
     for number in range(len(samples)):
         for _ in range(THINNING):
-            draw_parameters(belief, rng)
+            draw_parameters(posterior, rng)
             for item in range(len(attractiveness)):
-                attractiveness[item] = rng.standard_gamma(belief.shape[item]) / belief.rate[item]
-        bias = belief.position_bias
+                attractiveness[item] = rng.standard_gamma(posterior.shape[item]) / posterior.rate[item]
+        bias = posterior.position_bias
         samples[number, 0] = attractiveness[0]
         samples[number, 1] = bias[1] * attractiveness[1]
         samples[number, 2] = bias[1] / bias[0]
@@ -183,11 +183,11 @@ def _crowds(sampler: str, data: str, rng: np.random.Generator) -> IntArray:  # n
     own = rng.gamma(OWN_TASTE, size=(SEGMENTS, ITEMS)) / OWN_TASTE
     bias = rng.gamma(BIAS_SHAPE, size=SLOTS) / BIAS_RATE
     task = PolicyTask(SLOTS, ITEMS, ROUNDS, segments=SEGMENTS)
-    belief = hierarchical_posterior(task, passes="hard", bias_shape=BIAS_SHAPE, own_slots=1e9)
-    _count(belief, level * own, bias, rng)
-    fit_with_prior(belief, SHAPE, np.full(ITEMS, SHAPE / RATE), OWN_TASTE, TIMES)
+    posterior = hierarchical_posterior(task, passes="hard", bias_shape=BIAS_SHAPE, own_slots=1e9)
+    _count(posterior, level * own, bias, rng)
+    fit_with_prior(posterior, SHAPE, np.full(ITEMS, SHAPE / RATE), OWN_TASTE, TIMES)
     samples = np.zeros((DRAWS, 3))
-    _sample_lived(belief, np.ones(ITEMS), samples, 1, rng)
+    _sample_hierarchical(posterior, np.ones(ITEMS), samples, 1, rng)
     return np.asarray((samples < [level[0], own[0, 0], level[0] * own[0, 0]]).sum(axis=0))
 
 
@@ -199,12 +199,12 @@ def _features(sampler: str, data: str, rng: np.random.Generator) -> IntArray:  #
     attractiveness = rng.gamma(SHAPE, mean / SHAPE)
     bias = rng.gamma(BIAS_SHAPE, size=SLOTS) / BIAS_RATE
     task = PolicyTask(SLOTS, FEATURED, ROUNDS, features=features)
-    belief = hierarchical_posterior(task, passes="hard", bias_shape=BIAS_SHAPE, ridge=RIDGE)
-    _count(belief, attractiveness[None], bias, rng, new=1)
-    fit_weights_with_prior(belief, SHAPE, RIDGE, TIMES)
+    posterior = hierarchical_posterior(task, passes="hard", bias_shape=BIAS_SHAPE, ridge=RIDGE)
+    _count(posterior, attractiveness[None], bias, rng, new=1)
+    fit_weights_with_prior(posterior, SHAPE, RIDGE, TIMES)
     truth = [weights[1], bias[0] * attractiveness[0], attractiveness[-1] / attractiveness[0]]
     samples = np.zeros((DRAWS, 3))
-    _sample_lived(belief, np.ones(FEATURED), samples, 2, rng)
+    _sample_hierarchical(posterior, np.ones(FEATURED), samples, 2, rng)
     return np.asarray((samples < truth).sum(axis=0))
 
 
@@ -216,34 +216,42 @@ def _constant(rng: np.random.Generator) -> float:
 
 
 def _count(
-    belief: HierarchicalPosterior, attractiveness: FloatArray, bias: FloatArray, rng: np.random.Generator, new: int = 0
+    posterior: HierarchicalPosterior,
+    attractiveness: FloatArray,
+    bias: FloatArray,
+    rng: np.random.Generator,
+    new: int = 0,
 ) -> None:
-    """Put Poisson counts into a belief, of all items but the `new` ones at the end, and have it learn nothing yet."""
+    """Put Poisson counts of all items but the last `new` ones into a posterior, without a fit."""
     passes = rng.integers(0, 2 * ROUNDS // (SLOTS * ITEMS), (*attractiveness.shape, SLOTS)).astype(np.float64)
     passes[:, passes.shape[1] - new :] = 0.0
     clicks = rng.poisson(attractiveness[:, :, None] * bias * passes).astype(np.float64)
-    set_counts(belief, clicks, passes)
+    set_counts(posterior, clicks, passes)
 
 
 @jit
-def _sample_lived(
-    belief: HierarchicalPosterior, attractiveness: FloatArray, samples: FloatArray, kind: int, rng: np.random.Generator
+def _sample_hierarchical(
+    posterior: HierarchicalPosterior,
+    attractiveness: FloatArray,
+    samples: FloatArray,
+    kind: int,
+    rng: np.random.Generator,
 ) -> None:
     """Fill `samples` with independent draws, of the parameters of choices, of a segment or of features."""
     for number in range(len(samples)):
-        redraw(belief, rng)
+        redraw(posterior, rng)
         for item in range(len(attractiveness)):
-            attractiveness[item] = rng.standard_gamma(belief.shape[item]) / belief.rate[item]
-        bias = belief.position_bias
+            attractiveness[item] = rng.standard_gamma(posterior.shape[item]) / posterior.rate[item]
+        bias = posterior.position_bias
         if kind == 0:
             samples[number, 0] = attractiveness[0]
             samples[number, 1] = bias[1] * attractiveness[1]
             samples[number, 2] = bias[1] / bias[0]
         elif kind == 1:
-            samples[number, 0] = belief.draw.level[0]
-            samples[number, 1] = attractiveness[0] / belief.draw.level[0]
+            samples[number, 0] = posterior.draw.level[0]
+            samples[number, 1] = attractiveness[0] / posterior.draw.level[0]
             samples[number, 2] = attractiveness[0]
         else:
-            samples[number, 0] = belief.draw.weights[1]
+            samples[number, 0] = posterior.draw.weights[1]
             samples[number, 1] = bias[0] * attractiveness[0]
             samples[number, 2] = attractiveness[len(attractiveness) - 1] / attractiveness[0]

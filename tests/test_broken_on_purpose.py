@@ -203,8 +203,8 @@ FAULTS = [
     Fault(
         "what one segment likes is learned of another",
         "ranker/policy_runner.py",
-        "turn_to(self.record, segment)",
-        "turn_to(self.record, 0)",
+        "set_segment(self.record, segment)",
+        "set_segment(self.record, 0)",
         "tests/ranker/test_segment_names.py::test_segments_with_opposite_tastes_are_shown_different_lists",
     ),
     Fault(
@@ -252,8 +252,8 @@ FAULTS = [
     Fault(
         "outcomes come a tenth too early",
         "simulation/world_state.py",
-        "math.log(1.0 - rng.random()) / living.delay_log_stay",
-        "0.9 * math.log(1.0 - rng.random()) / living.delay_log_stay",
+        "math.log(1.0 - rng.random()) / state.delay_log_stay",
+        "0.9 * math.log(1.0 - rng.random()) / state.delay_log_stay",
         "tests/simulation/test_world_state.py::test_random_delays_are_geometric",
     ),
     Fault(
@@ -266,8 +266,8 @@ FAULTS = [
     Fault(
         "the first segment looks a little too seldom",
         "simulation/world_state.py",
-        "drawn >= living.shares[segment]",
-        "drawn >= 0.9 * living.shares[segment]",
+        "drawn >= state.shares[segment]",
+        "drawn >= 0.9 * state.shares[segment]",
         "tests/simulation/test_world_state.py::test_segments_look_by_their_shares_and_one_alone_draws_nothing",
     ),
     Fault(
@@ -491,7 +491,7 @@ FAULTS = [
     Fault(
         "high levels are as rare where nearly every round is clicked",
         "policies/random_bound.py",
-        "max(1.0, pass_rate(belief) / policy.rare)",
+        "max(1.0, pass_rate(posterior) / policy.rare)",
         "max(1.0, 1.0 / policy.rare)",
         "tests/policies/test_random_bound.py::test_high_levels_are_as_rare_in_every_pass_worth_of_rounds[39-0.01-0.02]",
     ),
@@ -505,15 +505,15 @@ FAULTS = [
     Fault(
         "what a prior assumes is taken for seen",
         "policies/random_bound.py",
-        "math.log(belief.rate[item] - belief.assumed[item])",
-        "math.log(belief.rate[item])",
+        "math.log(posterior.rate[item] - posterior.assumed[item])",
+        "math.log(posterior.rate[item])",
         "tests/policies/test_random_bound.py::test_prior_counts_are_not_taken_for_observations",
     ),
     Fault(
         "what was seen by one crowd is taken for seen by the next",
         "policies/random_bound.py",
-        "is_redrawn = draw_parameters(belief, rng)",
-        "is_redrawn = draw_parameters(belief, rng) and belief.draw.decisions_left <= 0",
+        "is_redrawn = draw_parameters(posterior, rng)",
+        "is_redrawn = draw_parameters(posterior, rng) and posterior.draw.decisions_left <= 0",
         "tests/policies/test_random_bound.py::test_exposure_is_looked_up_with_each_draw_and_segment",
     ),
     Fault(
@@ -547,8 +547,8 @@ FAULTS = [
     Fault(
         "what is sampled is less certain than posterior sampling has it",
         "policies/random_bound.py",
-        "rng.standard_gamma(belief.shape[item]) / belief.rate[item]",
-        "rng.standard_gamma(0.7 * belief.shape[item]) / (0.7 * belief.rate[item])",
+        "rng.standard_gamma(posterior.shape[item]) / posterior.rate[item]",
+        "rng.standard_gamma(0.7 * posterior.shape[item]) / (0.7 * posterior.rate[item])",
         "tests/policies/test_random_bound.py::test_lists_that_are_sampled_are_shown_as_often_as_a_draw_has_them_best",
     ),
     Fault(
@@ -782,8 +782,8 @@ FAULTS = [
     Fault(
         "the best list of a world is not climbed to",
         "simulation/world_state.py",
-        "        if not living.visitors.sorts:\n",
-        "        if living.visitors.sorts:\n",
+        "        if not state.visitors.sorts:\n",
+        "        if state.visitors.sorts:\n",
         "tests/simulation/test_visitor_clicks.py::test_the_best_list_of_a_walk_is_found_where_sorting_does_not_do",
     ),
     Fault(

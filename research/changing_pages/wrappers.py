@@ -11,13 +11,13 @@ import numpy as np
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import EMPTY, FloatArray, Ranking
 from slotwise.jit import record
-from slotwise.policies.interface import choose, expect, learn, settle, update_from_tally
+from slotwise.policies.interface import add_pending, choose, learn, remove_pending, update_from_tally
 from slotwise.policies.policy_registry import parse
 
 
 @record
 class Untold:
-    """A policy that takes all visitors for one segment: `turn_to` does not reach it."""
+    """A policy that takes all visitors for one segment: `set_segment` does not reach it."""
 
     policy: Any
 
@@ -80,14 +80,14 @@ def _learn_watched(policy: Watched, ranking: Ranking, clicked: int) -> None:
     learn(policy.policy, ranking, clicked)
 
 
-@expect.register(Watched)
+@add_pending.register(Watched)
 def _expect_watched(policy: Watched, ranking: Ranking) -> None:
-    expect(policy.policy, ranking)
+    add_pending(policy.policy, ranking)
 
 
-@settle.register(Watched)
+@remove_pending.register(Watched)
 def _settle_watched(policy: Watched, ranking: Ranking) -> None:
-    settle(policy.policy, ranking)
+    remove_pending(policy.policy, ranking)
 
 
 @update_from_tally.register(Watched)

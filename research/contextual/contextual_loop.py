@@ -83,7 +83,7 @@ def advance_contextual(
         clicked = draw_slot(visits.position_bias, visits.attractiveness, ranking, False, rng)
         count_round(trace.clicks, trace.passes, ranking, clicked, False)
         total += best_reward(visits) - reward_of(visits, ranking)
-        # last: the array is the policy's own, to do with as it likes from here on
+        # last, because learning may change the policy's own array
         learn(policy, ranking, clicked)
         if now == until_recorded:
             until_recorded = record_regret(trace, total)

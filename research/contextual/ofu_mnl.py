@@ -1,4 +1,4 @@
-"""OFU-MNL+: features of visitors and items, and an upper bound on what each item weighs; Lee and Oh (2024)."""
+"""OFU-MNL+: features of visitors and items, and an upper bound on each item's weight; Lee and Oh (2024)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from slotwise.policies.policy_registry import register
 class OFUMNL:
     """Rank by xᵀθ + β_t √(xᵀH⁻¹x) with θ and H of `research.contextual.online_logit`.
 
-    β_t = width · √d log(1 + t): the order that the paper has, whose constants are for its proof; `width` and `ridge`
-    are choices of ours. The paper has no slots: here the k-th largest goes to the slot of the k-th largest bias, and
-    the bias counts in what is learned. Without features that differ from round to round every item has one of its own,
-    that it is this item.
+    β_t = width · √d log(1 + t), which has the order of the paper's bound; its constants serve its proof. `width` and
+    `ridge` are our own choices. The paper has no slots: here the k-th largest goes to the slot of the k-th largest
+    bias, and the bias is part of the likelihood. If no features change from round to round, every item has an indicator
+    of its own as its feature.
 
-    The text of the paper could not be had in full: this is its algorithm as it is known, not checked line by line.
+    The full text of the paper was not available. This is the algorithm as it is commonly described, not checked line by
+    line against the paper.
     """
 
     model: OnlineLogit
@@ -35,9 +36,9 @@ class OFUMNL:
     lists: Any
     #: t - 1, rounds learned from
     rounds: float
-    #: of this round, items × features
+    #: those of this round, items × features
     features: FloatArray
-    #: room per feature, and the index per item
+    #: scratch per feature, and the index per item
     direction: FloatArray
     index: FloatArray
     ranking: Ranking
@@ -49,13 +50,13 @@ class OFUMNL:
     position_bias="known",
     citation="Lee and Oh, Nearly Minimax Optimal Regret for Multinomial Logistic Bandit (2024)",
     limits={
-        "goal": "it knows no values and no constraints",
-        "tally": "what it remembers, the features of those who clicked, does not follow from a tally",
+        "goal": "it supports neither values nor constraints",
+        "tally": "it needs the features of each round, which a tally does not have",
     },
     rival=True,
 )
 def ofu_mnl(task: PolicyTask, *, width: float = 0.1, ridge: float = 1.0) -> OFUMNL:
-    """OFU-MNL+ where the slots have a bias."""
+    """OFU-MNL+ for slots with a known bias."""
     assert task.position_bias is not None
     context = context_of(task)
     features = np.zeros((task.items, context)) if context else np.eye(task.items)
@@ -85,7 +86,7 @@ def _choose(policy: OFUMNL, rng: np.random.Generator) -> Ranking:
     width = policy.width * math.sqrt(len(weights)) * math.log(policy.rounds + 2.0)
     for item in range(len(policy.index)):
         value, spread = 0.0, 0.0
-        # L⁻¹x, whose length is √(xᵀH⁻¹x)
+        # L⁻¹x; its length is √(xᵀH⁻¹x)
         for row in range(len(weights)):
             here = features[item, row]
             value += here * weights[row]

@@ -21,23 +21,24 @@ from slotwise.policies.policy_registry import register
 
 @record
 class TSMNL:
-    """Draw θ M times from a normal distribution around its estimate, and rank by the largest xᵀθ of an item's M.
+    """Draw θ M times from a normal distribution around its estimate, and rank each item by the largest of its M xᵀθ.
 
     M = ⌈1 - log K/log(1 - 1/(4√(eπ)))⌉, as in the paper, so that the draws are optimistic for K items at once. The
-    estimate and its curvature H are those of `research.contextual.online_logit` and the covariance of the draws is
-    a²H⁻¹;
-    the paper maximises the likelihood anew in every round, which costs more with each, and takes Σ x xᵀ for H. Its a
-    grows like √d log t by its proof; here it is `width`. It has no slots: the k-th largest goes to the slot of the k-th
-    largest bias. Without features that differ from round to round every item has one of its own, that it is this item.
+    estimate and its curvature H are those of `research.contextual.online_logit`, and the covariance of the draws is
+    a²H⁻¹. The paper instead maximises the likelihood again in every round, at a growing cost, and takes Σ x xᵀ for H.
+    Its a grows like √d log t by its proof; here it is `width`. The paper has no slots: here the k-th largest goes to
+    the slot with the k-th largest bias. If no features change from round to round, every item has an indicator of its
+    own as its feature.
 
-    The text of the paper could not be had in full: this is its algorithm as it is known, not checked line by line.
+    The full text of the paper was not available. This is the algorithm as it is commonly described, not checked line by
+    line against the paper.
     """
 
     model: OnlineLogit
     #: a
     width: float
     lists: Any
-    #: of this round, items × features
+    #: those of this round, items × features
     features: FloatArray
     #: R with RRᵀ = a²H⁻¹, standard normal numbers, and θ as drawn, M × features
     root: FloatArray
@@ -53,13 +54,13 @@ class TSMNL:
     position_bias="known",
     citation="Oh and Iyengar, Thompson Sampling for Multinomial Logit Contextual Bandits (2019)",
     limits={
-        "goal": "it knows no values and no constraints",
-        "tally": "what it remembers, the features of those who clicked, does not follow from a tally",
+        "goal": "it supports neither values nor constraints",
+        "tally": "it needs the features of each round, which a tally does not have",
     },
     rival=True,
 )
 def ts_mnl(task: PolicyTask, *, width: float = 0.5, ridge: float = 1.0) -> TSMNL:
-    """TS-MNL where the slots have a bias."""
+    """TS-MNL for slots with a known bias."""
     assert task.position_bias is not None
     context = context_of(task)
     features = np.zeros((task.items, context)) if context else np.eye(task.items)

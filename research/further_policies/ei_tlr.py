@@ -1,4 +1,4 @@
-"""EI-TLR: TLR-UCB that finds the position bias first; Luo, Sun and Liu (2025)."""
+"""EI-TLR: TLR-UCB that first estimates the position bias; Luo, Sun and Liu (2025)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from slotwise.policies.policy_registry import register
 
 @register("ei-tlr", name="EI-TLR", position_bias="unknown", citation=CITATION, limits=LIMITS, rival=True)
 def ei_tlr(task: PolicyTask) -> Epochs:
-    """Rotate the items through the slots for about √T epochs, T rounds in all; then TLR-UCB with the bias found.
+    """Rotate the items through the slots for about √T of the T rounds, in epochs; then TLR-UCB with the estimated bias.
 
-    From where: of the paper only the abstract could be had, which says that position effects and preferences are first
-    learned together, and that TLR-UCB then goes on with the position effects so found. The rotation, its length and the
-    estimate of the bias (`research.further_policies.tlr_ucb`) are ours.
+    Only the abstract of the paper was available. By it, position effects and preferences are first learned together,
+    and TLR-UCB continues with these position effects. The rotation, its length and the estimate of the bias
+    (`research.further_policies.tlr_ucb`) are our own.
     """
     rotations = math.ceil(math.sqrt(task.horizon) / task.items)
     return start(task, np.ones(task.slots), exploring=float(rotations * task.items))

@@ -1,4 +1,4 @@
-"""Bounds on the odds of an item against no click: what round-based optimistic policies share.
+"""Bounds on the odds of an item against no click, for optimistic policies that decide in every round.
 
 Keep only the rounds in which the item in a slot was clicked or nothing was: the pairwise trials. However the rankings
 were chosen, each such trial is a click with probability p = γ/(1+γ), so that a bound on p is one on the odds γ, and no
@@ -27,7 +27,7 @@ Bound = Literal["kl", "bernstein"]
 
 
 def is_kl(bound: Bound) -> bool:
-    """Whether the option asks for the kl bound; it must ask for one of the two."""
+    """Return whether the option names the kl bound; raise InvalidInput if it names neither."""
     if bound not in get_args(Bound):
         raise InvalidInput(f"bound must be {' or '.join(get_args(Bound))}, got {bound!r}")
     return bound == "kl"
@@ -48,9 +48,9 @@ def exploration(scarcity: float) -> float:
 
 @inlined
 def bernstein(clicks: float, exposure: float, variation: float, largest_bias: float, level: float) -> float:
-    """The largest α with αΛ - N ≤ √(2αΛ'c) + αλc/3, of which that of one pair is the case Λ = Ñ, Λ' = n, λ = 1.
+    """Return the largest α with αΛ - N ≤ √(2αΛ'c) + αλc/3; the bound of one pair has Λ = Ñ, Λ' = n, λ = 1.
 
-    A quadratic inequality in √α; without an upper end as long as Λ ≤ λc/3.
+    It is a quadratic inequality in √α. The bound is infinite if Λ ≤ λc/3.
     """
     slope = exposure - largest_bias * level / 3.0
     if slope <= 0.0:

@@ -1,4 +1,4 @@
-"""Pairwise-UCB: known position bias, round by round; an upper bound on each item's odds against no click."""
+"""Pairwise-UCB: an upper bound on each item's odds against no click, for known position bias."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from slotwise.policies.indices.kl_bernoulli import MAX_STEPS, PARABOLA, STEP
 from slotwise.policies.interface import choose, learn, lists_for, update_from_tally
 from slotwise.policies.policy_registry import register
 
-#: the step in α̂, as a part of it, after which about its square is left
+#: Newton's method stops after a step of this size relative to α̂; about its square remains as error
 MEAN_STEP = 1e-5
 
 
 @record
 class PairwiseUCB:
-    """Rank by the largest α that an item's trials in all slots together allow, with c by the item's share of trials.
+    """Rank by the largest α that an item's trials in all slots allow, with c from the item's share of trials.
 
     kl: Σ_k n_k log((1+λ_kα)/(1+λ_kα̂)) - N log(α/α̂) ≤ c, the likelihood ratio to the item's maximum-likelihood α̂.
     bernstein: αΛ - N ≤ √(2αΛ'c) + αλ_max c/3 with Λ = Σ_kλ_kÑ_k and Λ' = Σ_kλ_kn_k.
-    c = log(x(1 + log²x)), x = Σ_i n_i/(J n_j) if that is above 1, and else 0.
+    c = log(x(1 + log²x)) with x = max(1, Σ_i n_i/(J n_j)).
     """
 
     #: λ, per slot, and the largest
@@ -52,7 +52,7 @@ class PairwiseUCB:
     "pairwise-ucb",
     name="Pairwise-UCB",
     position_bias="known",
-    citation="slotwise; in the line of Saha and Gaillard (2024) and of Chen, Dai, Lyu and Zhou (2026)",
+    citation="slotwise; after Saha and Gaillard (2024) and Chen, Dai, Lyu and Zhou (2026)",
 )
 def pairwise_ucb(task: PolicyTask, *, bound: Bound = "kl") -> PairwiseUCB:
     """Pairwise-UCB with the `kl` or the `bernstein` bound."""
@@ -80,7 +80,7 @@ def _choose(policy: PairwiseUCB, rng: np.random.Generator) -> Ranking:
     index, mean, item_trials, clicks = policy.index, policy.mean, policy.item_trials, policy.clicks
     per_item = policy.all_trials / len(index)
     for item in range(len(index)):
-        # an item without a pass may be worth anything
+        # the bound of an item without a pass is infinite
         if mean[item] < math.inf:
             level = exploration(per_item / item_trials[item])
             if level == 0.0:
@@ -153,8 +153,7 @@ def _estimate(policy: PairwiseUCB, item: int) -> None:
 def _most_likely(clicks: float, trials: FloatArray, position_bias: FloatArray, variation: float, start: float) -> float:
     """The α̂ at which Σ_k n_k λ_kα/(1+λ_kα) = N, by Newton's method from the last one.
 
-    The left side is concave in α and at most Λ'α: N/Λ' is not above α̂, and from the first step on each is above the one
-    before and below α̂.
+    The left side is concave in α and at most Λ'α, so N/Λ' ≤ α̂. From the first step on, the iterates increase toward α̂.
     """
     least = clicks / variation
     alpha = start if start < math.inf else least

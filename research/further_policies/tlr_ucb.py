@@ -12,17 +12,17 @@ from slotwise.core.tally import add_counts, count_no_clicks
 from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined, record
 from slotwise.optimize.list_solver import arrange
-from slotwise.optimize.round_robin import InTurn, fill_in_turn, in_turn
+from slotwise.optimize.round_robin import RoundRobin, fill_round_robin, round_robin_order
 from slotwise.policies.epochs import Epochs, in_epochs
 from slotwise.policies.interface import choose, learn_epoch, lists_for, update_from_tally
 from slotwise.policies.policy_registry import register
 
 CITATION = "Luo, Sun and Liu, Rate-Optimal Online Learning for Dynamic Assortment Selection with Positioning (2025)"
 LIMITS = {
-    "goal": "it is here for clicks, and knows no values and no constraints",
-    "tally": "what it remembers, clicks per epoch cut off, does not follow from a tally",
+    "goal": "it maximises clicks, and supports neither values nor constraints",
+    "tally": "it needs the clicks of each epoch, which a tally does not have",
 }
-#: the most that the variance of an epoch's clicks on an item is, if item and slot weigh at most 1 together
+#: the maximum variance of an epoch's clicks on an item, if the product λv is at most 1
 VARIANCE = 2.0
 
 
@@ -30,43 +30,43 @@ VARIANCE = 2.0
 class TLRUCB:
     """Rank by v̂ + √(4c/V) with v̂ = Σλy/V, V = Σλ² and c = log(Jl²/2) in epoch l.
 
-    A list is shown until nobody clicks. The clicks y on an item in slot k are then geometric with mean λ_k v, linear in
-    v as rewards of a linear bandit are; the sums are over the epochs that showed the item, and a y above
-    2 log₂(l + 1), which happens less than once in l² epochs where λv ≤ 1, counts as none.
+    A list is shown until a round without a click. The clicks y on an item in slot k are then geometric with mean λ_k v,
+    linear in v like the rewards of a linear bandit. The sums are over the epochs that showed the item. A y above
+    2 log₂(l + 1) counts as 0; that happens less than once in l² epochs if λv ≤ 1.
 
-    From where: only the abstract of the paper could be had. From it are epochs, geometric responses that are linear in
-    the bias of the slot, truncation before regression, and an upper confidence bound. The level of truncation and the
-    bound, which is that for a variance proxy of 2, the largest variance of y where λv ≤ 1, are ours.
+    Only the abstract of the paper was available. It has epochs, geometric responses that are linear in the bias of the
+    slot, truncation before regression, and an upper confidence bound. The level of truncation and the bound are our
+    own. The bound is that for a variance proxy of 2, the largest variance of y if λv ≤ 1.
     """
 
     #: λ, per slot, known or estimated
     position_bias: FloatArray
     lists: Any
-    #: l - 1, complete epochs, how many of them are for finding λ, and whether λ is estimated or known
+    #: l - 1, complete epochs; the number of them that estimate λ; and whether λ is estimated or known
     epochs: float
     exploring: float
     knows_bias: bool
-    #: slots × items: clicks of epochs, cut off, and epochs
+    #: slots × items: truncated clicks of epochs, and epochs
     clicks: FloatArray
     shows: FloatArray
-    #: per item: Σλy, V, and what it is ranked by
+    #: per item: Σλy, V, and its index
     weighted: FloatArray
     squares: FloatArray
     index: FloatArray
-    #: the lists of the epochs for finding λ
-    first_lists: InTurn
+    #: the lists of the epochs that estimate λ
+    first_lists: RoundRobin
     ranking: Ranking
 
 
 @register("tlr-ucb", name="TLR-UCB", position_bias="known", citation=CITATION, limits=LIMITS, rival=True)
 def tlr_ucb(task: PolicyTask) -> Epochs:
-    """TLR-UCB where the slots have a bias that is known."""
+    """TLR-UCB for slots with a known bias."""
     assert task.position_bias is not None
     return start(task, task.position_bias, exploring=0.0)
 
 
 def start(task: PolicyTask, position_bias: FloatArray, exploring: float) -> Epochs:
-    """TLR-UCB that takes the first `exploring` epochs to find the bias."""
+    """Return TLR-UCB that estimates the bias in the first `exploring` epochs."""
     shape = (task.slots, task.items)
     policy = TLRUCB(
         position_bias=position_bias.copy(),
@@ -79,7 +79,7 @@ def start(task: PolicyTask, position_bias: FloatArray, exploring: float) -> Epoc
         weighted=np.zeros(task.items),
         squares=np.zeros(task.items),
         index=np.zeros(task.items),
-        first_lists=in_turn(task.items),
+        first_lists=round_robin_order(task.items),
         ranking=np.zeros(task.slots, np.int64),
     )
     return in_epochs(policy, task)
@@ -89,7 +89,7 @@ def start(task: PolicyTask, position_bias: FloatArray, exploring: float) -> Epoc
 def _choose(policy: TLRUCB, rng: np.random.Generator) -> Ranking:
     index, ranking, items = policy.index, policy.ranking, len(policy.index)
     if not policy.knows_bias:
-        fill_in_turn(policy.first_lists, int(policy.epochs), ranking, rng)
+        fill_round_robin(policy.first_lists, int(policy.epochs), ranking, rng)
         return ranking
     epoch = policy.epochs + 1.0
     level = 2.0 * VARIANCE * max(0.0, math.log(items * epoch * epoch / 2.0))
@@ -120,7 +120,7 @@ def _learn_epoch(policy: TLRUCB, ranking: Ranking, clicks: IntArray) -> None:
 
 @update_from_tally.register(TLRUCB)
 def _update_from_tally(policy: TLRUCB, clicks: FloatArray, passes: FloatArray) -> None:
-    # of a list that is no longer shown: what its epoch had in all is not known, and nothing can be cut off
+    # a tally does not have the total of each epoch, so nothing can be truncated
     policy.epochs += count_no_clicks(passes)
     add_counts(policy.clicks, policy.shows, clicks, passes)
     slots, items = clicks.shape
@@ -135,14 +135,14 @@ def _update_from_tally(policy: TLRUCB, clicks: FloatArray, passes: FloatArray) -
 
 @inlined
 def _find_bias(policy: TLRUCB) -> None:
-    """λ as the clicks on each slot say, relative to the most clicked, and the regressions with it.
+    """Estimate λ by the clicks on each slot, relative to the most clicked one, and redo the regressions with it.
 
-    In every J epochs each item was in each slot once: the clicks expected on slot k are λ_k times the same.
+    In every J epochs each item was in each slot once, so the expected clicks on slot k are proportional to λ_k.
     """
     slots, items = policy.clicks.shape
     largest, policy.knows_bias = 0.0, True
     for slot in range(slots):
-        # half a click more: a slot without one must not have a bias of 0, which would never be seen to be wrong
+        # plus half a click: a slot without clicks must not get a bias of 0, which could never be corrected
         policy.position_bias[slot] = 0.5 + policy.clicks[slot].sum()
         largest = max(largest, policy.position_bias[slot])
     for slot in range(slots):

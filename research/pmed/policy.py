@@ -80,8 +80,8 @@ class PMED:
     citation="Komiyama, Honda and Takeda, Position-based Multiple-play Bandit Problem with Unknown Position Bias "
     "(2017)",
     limits={
-        "goal": "it knows no values and no constraints",
-        "tally": "what it remembers, who was shown when others were clicked, does not follow from a tally",
+        "goal": "it supports neither values nor constraints",
+        "tally": "it needs the lists of rounds with a click, which a tally does not have",
     },
     rival=True,
 )

@@ -3,6 +3,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
+from slotwise.cli import main
 from tests.commands import COMMAND
 
 
@@ -20,3 +23,16 @@ def test_the_package_is_the_command() -> None:
     wrong = subprocess.run([sys.executable, "-m", "slotwise", "nonsense"], capture_output=True, text=True)
     assert wrong.returncode == 2
     assert "python -m slotwise --help" in wrong.stderr
+
+
+@pytest.mark.parametrize(("former", "instead"), [("drive", "slotwise loadtest"), ("study", "python -m research NAME")])
+def test_a_former_command_names_its_replacement(
+    former: str, instead: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["slotwise", former, "http://127.0.0.1:8000"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"error: slotwise has no command {former}: ")
+    assert f"`{instead}" in printed

@@ -130,7 +130,7 @@ def test_policies_act_on_its_users(model: ChoiceModelEntry) -> None:
     assert (np.diff(one.regret, prepend=0.0) >= -1e-9).all()
     assert all(tally.rounds == 200 for tally in one.tallies)
     if not hasattr(users, "position_bias"):
-        with pytest.raises(InvalidInput, match="must be told the position_bias, got None"):
+        with pytest.raises(InvalidInput, match="needs a known position_bias, got None"):
             simulate(users, get_policy("epoch-ucb"), rounds=10)
 
 

@@ -349,7 +349,7 @@ print(json.dumps([len(lists), len(started), is_plain(held[0]._learner._runner.st
     )
     assert json.loads(done.stdout) == [5, 0, True]
     (line,) = done.stderr.splitlines()
-    assert line.startswith("there is no folder to keep compiled kernels in, so that every start compiles again")
+    assert line.startswith("no folder for compiled kernels is safe and writable, so every start compiles again")
 
 
 def test_a_program_that_is_no_interpreter_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:

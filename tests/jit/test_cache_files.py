@@ -9,7 +9,7 @@ import pytest
 from numba import types
 from numba.core.serialize import dumps
 
-from slotwise.jit.cache_files import KeptKernels
+from slotwise.jit.cache_files import KernelFiles
 
 ONE, OTHER = ((types.int64,), "a processor"), ((types.float64,), "a processor")
 
@@ -19,10 +19,10 @@ def test_two_that_write_at_once_do_not_write_over_each_other(tmp_path: Path, mon
     for step in range(2):
         folder = tmp_path / str(step)
         folder.mkdir()
-        first, second = KeptKernels(str(folder), "advance"), KeptKernels(str(folder), "advance")
+        first, second = KernelFiles(str(folder), "advance"), KernelFiles(str(folder), "advance")
         steps = iter(range(2))
 
-        def meanwhile(what: Any, steps: Any = steps, step: int = step, second: KeptKernels = second) -> bytes:
+        def meanwhile(what: Any, steps: Any = steps, step: int = step, second: KernelFiles = second) -> bytes:
             if next(steps, None) == step:
                 second.save(OTHER, "for floats")
             return bytes(dumps(what))
@@ -35,7 +35,7 @@ def test_two_that_write_at_once_do_not_write_over_each_other(tmp_path: Path, mon
 
 
 def test_a_file_for_something_else_is_not_loaded(tmp_path: Path) -> None:
-    kernels = KeptKernels(str(tmp_path), "advance")
+    kernels = KernelFiles(str(tmp_path), "advance")
     kernels.save(OTHER, "for floats")
     kernels._file(OTHER).rename(kernels._file(ONE))
     assert kernels.load(ONE) is None
@@ -43,7 +43,7 @@ def test_a_file_for_something_else_is_not_loaded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("left", [0.0, 0.5, 0.95])
 def test_a_file_that_was_cut_off_is_as_good_as_none(left: float, tmp_path: Path) -> None:
-    kernels = KeptKernels(str(tmp_path), "advance")
+    kernels = KernelFiles(str(tmp_path), "advance")
     kernels.save(ONE, b"code" * 100)
     whole = kernels._file(ONE).read_bytes()
     kernels._file(ONE).write_bytes(whole[: int(left * len(whole))])
@@ -51,7 +51,7 @@ def test_a_file_that_was_cut_off_is_as_good_as_none(left: float, tmp_path: Path)
 
 
 def test_nothing_half_written_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kernels = KeptKernels(str(tmp_path), "advance")
+    kernels = KernelFiles(str(tmp_path), "advance")
 
     def full(file: Path, _: bytes) -> int:
         file.touch()

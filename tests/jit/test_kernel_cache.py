@@ -130,7 +130,7 @@ def test_a_missing_writable_folder_is_reported_once_and_does_no_harm(copy: Path)
     script = "import tempfile\ntempfile.tempdir = '/dev/null/x'\n" + SCRIPT
     done = _done(script, copy, XDG_CACHE_HOME=str(nowhere), HOME=str(nowhere))
     assert sorted(json.loads(done.stdout)["order"]) == list(range(6))
-    assert done.stderr.count("there is no folder to keep compiled kernels in") == 1
+    assert done.stderr.count("no folder for compiled kernels is safe and writable") == 1
 
 
 def _prepare(base: Path, mode: int, owner: int | None = None) -> Path:
@@ -179,10 +179,10 @@ def test_a_shared_parent_of_the_kernels_must_be_sticky(
 
 def test_a_full_disk_costs_the_kernels_and_nothing_else(copy: Path) -> None:
     full = """
-from slotwise.jit.cache_files import KeptKernels
+from slotwise.jit.cache_files import KernelFiles
 def save(self, key, data):
     raise OSError(28, "No space left on device")
-KeptKernels.save = save
+KernelFiles.save = save
 """
     after = "from slotwise.jit.kernel_cache import everything_was_saved; assert not everything_was_saved()\n"
     found = _run(full + SCRIPT + after, copy)

@@ -33,7 +33,7 @@ names = map("there {}".format, itertools.count())
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
-    folder = tmp_path_factory.mktemp("drive")
+    folder = tmp_path_factory.mktemp("loadtest")
     with pytest.MonkeyPatch.context() as patch:
         # a few decisions each, under more than one policy
         patch.setenv("SLOTWISE_COMPILE", "never")
@@ -67,7 +67,7 @@ def test_segments_features_and_keys_are_checked(service: Process, client: Client
     assert report.target.name not in {one["name"] for one in client.placements()}
 
 
-def test_a_policy_that_takes_all_for_alike_is_driven_without_segments(service: Process) -> None:
+def test_a_policy_that_takes_all_for_alike_is_tested_without_segments(service: Process) -> None:
     report = run_loadtest(service.url, USERS, policy=get_policy("pbm-ucb"), visitors=2, rounds=20, window=0.2)
     assert (report.target.audience.segments, report.target.has_features) == ({}, False)
     assert report.exactly_once is True
@@ -92,7 +92,7 @@ def test_others_who_use_it_meanwhile_are_mentioned(service: Process, client: Cli
     name = _there(client)
 
     def use() -> None:
-        """Until the drive is well on its way."""
+        """Until the load test has sent many requests."""
         with Client(service.url, timeout=FOR_EVER) as other:
             mine = 0
             while other.estimates(name)["decisions"]["issued"] < mine + 10:
@@ -114,7 +114,7 @@ def test_others_who_use_it_meanwhile_are_mentioned(service: Process, client: Cli
 def test_a_window_too_long_to_wait_for_is_mentioned(service: Process, client: Client) -> None:
     name = _there(client, window=1800.0)
     done = CliRunner().invoke(
-        app_of(), ["drive", service.url, "--placement", name, "--rounds", "20"], env={"COLUMNS": "200"}
+        app_of(), ["loadtest", service.url, "--placement", name, "--rounds", "20"], env={"COLUMNS": "200"}
     )
     assert done.exit_code == 0, done.output
     assert "unknown" in done.output
@@ -205,7 +205,7 @@ def test_a_placement_that_is_not_there(service: Process) -> None:
 
 
 def test_tastes_must_be_named() -> None:
-    refused = CliRunner().invoke(app_of(), ["drive", "http://127.0.0.1:9"])
+    refused = CliRunner().invoke(app_of(), ["loadtest", "http://127.0.0.1:9"])
     assert isinstance(refused.exception, InvalidInput)
     assert "--problem or --placement" in str(refused.exception)
     with pytest.raises(InvalidInput, match="users"):

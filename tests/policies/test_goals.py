@@ -86,7 +86,7 @@ def test_an_empty_slot_teaches_nothing(chosen: PolicySpec) -> None:
         learn(started, ranking, NO_CLICK if now % 2 else int(np.flatnonzero(ranking != EMPTY)[0]))
     assert empty > 0
     inner = getattr(started, "policy", started)
-    parts = [inner, *(getattr(inner, name) for name in ("belief", "model") if hasattr(inner, name))]
+    parts = [inner, *(getattr(inner, name) for name in ("posterior", "model") if hasattr(inner, name))]
     parts += [getattr(part, name) for part in parts for name in ("gibbs", "counts") if hasattr(part, name)]
     names = ("clicks", "passes", "shows", "exposure", "item_trials", "trials")
     counted = [getattr(part, name) for part in parts for name in names if hasattr(part, name)]

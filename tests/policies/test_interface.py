@@ -116,12 +116,14 @@ def test_an_object_with_methods_answers_with_them_and_else_by_default() -> None:
     assert learns_from(own, lists[0])
     impose_rules(own, ALL_ALIKE, np.array([4]), pins(2, 4))
     assert own.excluded == [4]
-    with pytest.raises(InvalidInput, match="does not follow from a tally"):
+    with pytest.raises(InvalidInput, match="cannot be updated from a tally"):
         update_from_tally(own, np.zeros((2, 5)), np.zeros((2, 5)))
 
 
 def test_policies_without_rules_or_tallies_give_the_reason() -> None:
-    with pytest.raises(InvalidInput, match="toprank cannot take pins and exclusions per decision: it knows no values"):
+    with pytest.raises(
+        InvalidInput, match="toprank cannot take pins and exclusions per decision: it supports neither values"
+    ):
         get_policy("toprank").start(TASK)
 
 

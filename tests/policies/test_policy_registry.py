@@ -35,7 +35,7 @@ def test_a_policy_that_needs_a_horizon_refuses_to_start_without_one() -> None:
 
 
 def test_only_known_bias_policies_are_given_the_position_bias() -> None:
-    with pytest.raises(InvalidInput, match="epoch-ucb must be told the position_bias"):
+    with pytest.raises(InvalidInput, match="epoch-ucb needs a known position_bias"):
         get_policy("epoch-ucb").start(PolicyTask(1, 2, 10))
 
 
@@ -45,14 +45,16 @@ def test_an_option_decides_whether_the_bias_is_known() -> None:
         if entry.position_bias == "either":
             with interpreted():
                 learned, known = (variant.start(task) for variant in entry.bias_variants)
-                assert entry.with_option("bias", "unknown").start(task).belief.position_bias.tolist() == [1.0, 1.0]
-            assert learned.belief.position_bias.tolist() == [1.0, 1.0]
-            assert known.belief.position_bias.tolist() == [1.0, 0.5]
-            with pytest.raises(InvalidInput, match=f"{entry.id}:bias=known must be told the position_bias, got None"):
+                assert entry.with_option("bias", "unknown").start(task).posterior.position_bias.tolist() == [1.0, 1.0]
+            assert learned.posterior.position_bias.tolist() == [1.0, 1.0]
+            assert known.posterior.position_bias.tolist() == [1.0, 0.5]
+            with pytest.raises(InvalidInput, match=f"{entry.id}:bias=known needs a known position_bias, got None"):
                 get_policy(entry.id, bias="known").start(PolicyTask(2, 3, 10))
             for option in entry.unknown_bias_options:
                 assert option in entry.option_names
-                with pytest.raises(InvalidInput, match=f"knows the position bias, and {option} is for an unknown one"):
+                with pytest.raises(
+                    InvalidInput, match=f"has a known position bias, but {option} applies only to an unknown one"
+                ):
                     get_policy(entry.id, bias="known", **{option: 2.0}).start(task)
     assert default_policy(known_bias=True).knows_bias
 

@@ -12,14 +12,14 @@ from slotwise.core.types import FloatArray
 from slotwise.jit import interpreted
 from slotwise.policies import choose, learn
 from slotwise.policies.indices.kl_poisson import upper_ratio
-from slotwise.policies.interface import expect, settle, turn_to
+from slotwise.policies.interface import add_pending, remove_pending, set_segment
 from slotwise.policies.random_bound import KEEP, RandomBound, _is_below, _is_in_order, _look_back, _random_level
 from slotwise.posterior import HierarchicalPosterior, is_new
 from tests.statistical_assertions import assert_frequencies
 
 BIAS = np.array([1.0, 0.5])
 FIELDS = [
-    "belief",
+    "posterior",
     "lists",
     "level",
     "bonus",
@@ -81,12 +81,12 @@ def test_sets_are_shown_as_often_as_the_definition_requires(rare: float, last: l
     """Against bounds at levels drawn by NumPy; of the last list it matters how much was seen of its items."""
     level, bonus = (0.7, 0.3) if rare == 0.0 else (0.3, 0.3)
     started, rng = _after(HISTORY, level=level, bonus=bonus, rare=rare), np.random.default_rng(2)
-    rare /= (started.belief.counts.no_clicks + 1.0) / (started.belief.counts.rounds + 2.0)
+    rare /= (started.posterior.counts.no_clicks + 1.0) / (started.posterior.counts.rounds + 2.0)
     started.ranking[:] = last
     # what is believed is drawn anew
-    started.belief.draw.decisions_left = 0
+    started.posterior.draw.decisions_left = 0
     counted = _shares(started, 2_000, rng)
-    shape, rate = started.belief.shape, started.belief.rate
+    shape, rate = started.posterior.shape, started.posterior.rate
     seen = _seen(started)
     expected: dict[tuple[int, ...], int] = {}
     draws = 20_000
@@ -117,7 +117,7 @@ def test_lists_that_are_sampled_are_shown_as_often_as_a_draw_has_them_best() -> 
     for _ in range(2_000):
         shown = tuple(choose(started, rng).tolist())
         counted[shown] = counted.get(shown, 0) + 1
-    shape, rate, draws = started.belief.shape, started.belief.rate, 20_000
+    shape, rate, draws = started.posterior.shape, started.posterior.rate, 20_000
     expected: dict[tuple[int, ...], int] = {}
     for row in np.argsort(-rng.standard_gamma(shape, (draws, 4)) / rate, axis=1)[:, :2].tolist():
         expected[tuple(row)] = expected.get(tuple(row), 0) + 1
@@ -159,7 +159,7 @@ def test_the_order_gives_rarely_seen_items_a_small_bonus() -> None:
             choose(started, rng)
             first, second = _order_bounds(started)[started.ranking]
             assert first >= second
-            mean = started.belief.shape / started.belief.rate
+            mean = started.posterior.shape / started.posterior.rate
             seen.add((_is_seen_to_be_in_order(started), bool(mean[started.ranking[0]] >= mean[started.ranking[1]])))
     # lists with the larger mean first, seen to be in order without bounds, and lists with the smaller one first
     assert seen >= {(True, True), (False, False)}
@@ -168,26 +168,26 @@ def test_the_order_gives_rarely_seen_items_a_small_bonus() -> None:
 def test_explored_items_are_put_in_a_visible_slot() -> None:
     """Beside the best-known item of the list little is known of it, though no less than of the others on average."""
     started = _started(PolicyTask(2, 4, 100, BIAS), level=1e-12, bonus=0.0, rare=0, sampled=0)
-    belief = started.belief
-    belief.rate[:] = [1_000.0, 100.0, 100.0, 100.0]
-    belief.shape[:] = belief.rate * [0.1, 0.07, 0.01, 0.01]
+    posterior = started.posterior
+    posterior.rate[:] = [1_000.0, 100.0, 100.0, 100.0]
+    posterior.shape[:] = posterior.rate * [0.1, 0.07, 0.01, 0.01]
     # what is believed is as it was just put there
-    belief.draw.decisions_left, belief.is_current = 10, True
+    posterior.draw.decisions_left, posterior.is_current = 10, True
     with interpreted():
         _look_back(started)
         assert choose(started, np.random.default_rng(0)).tolist() == [1, 0]
-    assert _upper_bound(0.07, 0.35 * math.log(belief.rate.mean() / 100.0) / 100.0) < 0.1
+    assert _upper_bound(0.07, 0.35 * math.log(posterior.rate.mean() / 100.0) / 100.0) < 0.1
 
 
 @pytest.mark.parametrize("order", [0.0, 0.25, 2.0])
 def test_a_list_is_seen_to_be_in_order_without_bounds_only_where_it_is(order: float) -> None:
     started, rng = _started(PolicyTask(2, 4, 100, BIAS), order=order), np.random.default_rng(10)
-    belief, seen = started.belief, []
+    posterior, seen = started.posterior, []
     for _ in range(1_000):
-        belief.rate[:] = rng.exponential(200.0, 4)
-        belief.shape[:] = belief.rate * rng.uniform(0.1, 0.3, 4)
-        belief.assumed[:] = belief.rate * rng.random(4)
-        started.mean[:] = belief.shape / belief.rate
+        posterior.rate[:] = rng.exponential(200.0, 4)
+        posterior.shape[:] = posterior.rate * rng.uniform(0.1, 0.3, 4)
+        posterior.assumed[:] = posterior.rate * rng.random(4)
+        started.mean[:] = posterior.shape / posterior.rate
         started.log_seen[:] = np.log(_seen(started))
         first, second = _order_bounds(started)[started.ranking]
         seen.append(_is_seen_to_be_in_order(started))
@@ -197,12 +197,12 @@ def test_a_list_is_seen_to_be_in_order_without_bounds_only_where_it_is(order: fl
 
 def _seen(started: Any) -> FloatArray:
     """The evidence that was seen of each item, from the definition."""
-    return np.asarray(started.belief.rate - started.belief.assumed)
+    return np.asarray(started.posterior.rate - started.posterior.assumed)
 
 
 def _order_bounds(started: Any) -> FloatArray:
     """What items are ordered by, from the definition."""
-    shape, rate, log_seen = started.belief.shape, started.belief.rate, started.log_seen
+    shape, rate, log_seen = started.posterior.shape, started.posterior.rate, started.log_seen
     level = started.order * np.maximum(0.0, log_seen[started.ranking].max() - log_seen)
     return np.array([_upper_bound(s / r, c / r) for s, r, c in zip(shape, rate, level, strict=True)])
 
@@ -210,17 +210,17 @@ def _order_bounds(started: Any) -> FloatArray:
 def _is_seen_to_be_in_order(started: Any) -> bool:
     most = started.log_seen[started.ranking].max()
     with interpreted():
-        return bool(_is_in_order(started, started.belief.shape, most, np.random.default_rng(0)))
+        return bool(_is_in_order(started, started.posterior.shape, most, np.random.default_rng(0)))
 
 
 def test_prior_counts_are_not_taken_for_observations() -> None:
     """Whatever it is sure of: the level of an item that was hardly shown is raised."""
     started, rng = _after(HISTORY, bonus=0.5), np.random.default_rng(11)
-    started.belief.items.shape *= 50.0
-    started.belief.draw.decisions_left = 0
+    started.posterior.items.shape *= 50.0
+    started.posterior.draw.decisions_left = 0
     choose(started, rng)
-    shape, exposure = started.belief.items.shape, started.belief.rate - started.belief.draw.prior_rate
-    seen = exposure + started.belief.draw.prior_rate / shape
+    shape, exposure = started.posterior.items.shape, started.posterior.rate - started.posterior.draw.prior_rate
+    seen = exposure + started.posterior.draw.prior_rate / shape
     assert shape > 1.0
     assert np.exp(started.log_seen) == pytest.approx(seen)
     assert started.raised[2] == pytest.approx(0.5 * math.log(seen[0] / seen[2]))
@@ -230,15 +230,15 @@ def test_exposure_is_looked_up_with_each_draw_and_segment() -> None:
     """And not between draws, where it changes by a round or two."""
     started, rng = _started(PolicyTask(2, 4, 2_000, BIAS, segments=2), sampled=0), np.random.default_rng(12)
     for now in range(600):
-        turn_to(started, now % 2)
+        set_segment(started, now % 2)
         learn(started, choose(started, rng).copy(), 0 if now % 2 else NO_CLICK)
-    started.belief.draw.decisions_left = 5
+    started.posterior.draw.decisions_left = 5
     for segment in (0, 1):
-        turn_to(started, segment)
+        set_segment(started, segment)
         choose(started, rng)
         assert np.exp(started.log_seen) == pytest.approx(_seen(started))
     one, rng = _after(HISTORY), np.random.default_rng(13)
-    one.belief.draw.decisions_left, before = 5, one.log_seen.copy()
+    one.posterior.draw.decisions_left, before = 5, one.log_seen.copy()
     learn(one, np.array([2, 3]), NO_CLICK)
     choose(one, rng)
     assert one.log_seen.tolist() == before.tolist()
@@ -261,7 +261,7 @@ def test_a_level_is_seen_to_be_below_without_a_logarithm_only_where_it_is(rare: 
 def test_options_are_the_level_the_bonus_and_the_order() -> None:
     """Without levels it shows the largest means, always; without a bonus for the order it orders by them."""
     started, rng = _after(HISTORY, level=1e-12, bonus=0.0, order=0.0, rare=0), np.random.default_rng(4)
-    mean = started.belief.shape / started.belief.rate
+    mean = started.posterior.shape / started.posterior.rate
     for _ in range(20):
         assert choose(started, rng).tolist() == np.argsort(-mean)[:2].tolist()
 
@@ -271,7 +271,7 @@ def test_a_draw_is_kept_for_a_few_decisions_once_there_are_many_rounds() -> None
     drawn = []
     for now in range(2_000):
         ranking = choose(started, rng).copy()
-        drawn.append(started.belief.position_bias[0])
+        drawn.append(started.posterior.position_bias[0])
         learn(started, ranking, NO_CLICK if now % 3 else 0)
     assert len(set(drawn[:100])) == 100
     lengths = np.diff(np.flatnonzero(np.diff(drawn[1_700:])))
@@ -292,7 +292,7 @@ def _crowds(started: Any, attractiveness: FloatArray, rounds: int, rng: np.rando
     shown: list[list[int]] = []
     for now in range(rounds):
         segment = now % 2
-        turn_to(started, segment)
+        set_segment(started, segment)
         ranking = choose(started, rng).copy()
         shown.append(ranking.tolist())
         weights = np.append(1.0, BIAS * attractiveness[segment, ranking])
@@ -316,10 +316,10 @@ def test_pending_lists_are_explored_less() -> None:
             learn(started, np.array(ranking), clicked)
     before = [_explores(started, rng) for _ in range(400)]
     for _ in range(200):
-        expect(started, np.array([2, 3]))
+        add_pending(started, np.array([2, 3]))
     during = [_explores(started, rng) for _ in range(400)]
     for _ in range(200):
-        settle(started, np.array([2, 3]))
+        remove_pending(started, np.array([2, 3]))
     after = [_explores(started, rng) for _ in range(400)]
     assert np.mean(during) < 0.7 * np.mean(before)
     # z-test of two proportions, at three standard errors
@@ -334,8 +334,8 @@ def test_new_items_are_capped_once_there_are_items_to_keep() -> None:
     started, rng = _started(PolicyTask(2, 12, 10_000, BIAS), new_items_at_most=0.1), np.random.default_rng(8)
     for now in range(300):
         learn(started, np.array([now % 4, (now + 1) % 4]), NO_CLICK if now % 3 else 0)
-    started.belief.cold_start.slots_left = 0.0
-    assert [is_new(started.belief, item) for item in (0, 3, 4, 11)] == [False, False, True, True]
+    started.posterior.cold_start.slots_left = 0.0
+    assert [is_new(started.posterior, item) for item in (0, 3, 4, 11)] == [False, False, True, True]
     shown = np.array([choose(started, rng).copy() for _ in range(300)])
     # none of them is ever learned of, so that all of them stay new
     assert 0 < (shown >= 4).sum() <= 0.1 * shown.size
@@ -343,8 +343,8 @@ def test_new_items_are_capped_once_there_are_items_to_keep() -> None:
 
 @pytest.mark.parametrize("bias", ["known", "unknown"])
 def test_it_always_has_the_hierarchical_posterior(bias: str) -> None:
-    assert isinstance(_started(PolicyTask(2, 4, 10, BIAS), bias).belief, HierarchicalPosterior)
-    assert isinstance(_started(PolicyTask(2, 4, 10, BIAS), bias, passes="hard").belief, HierarchicalPosterior)
+    assert isinstance(_started(PolicyTask(2, 4, 10, BIAS), bias).posterior, HierarchicalPosterior)
+    assert isinstance(_started(PolicyTask(2, 4, 10, BIAS), bias, passes="hard").posterior, HierarchicalPosterior)
 
 
 def _upper_bound(mean: float, divergence: float) -> float:

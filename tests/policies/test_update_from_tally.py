@@ -77,7 +77,7 @@ def _counts(started: Any, path: str = "") -> dict[str, Any]:
         found[path + "shape"] -= started.items.shape
         fitted = (f"{path}items.", f"{path}segments.")
         found = {name: value for name, value in found.items() if not name.startswith(fitted)}
-    elif isinstance(getattr(started, "belief", None), HierarchicalPosterior):
+    elif isinstance(getattr(started, "posterior", None), HierarchicalPosterior):
         del found[path + "mean"]
     return found
 
@@ -188,7 +188,7 @@ def test_who_remembers_more_than_a_tally_refuses_by_name(chosen: PolicySpec) -> 
 
 
 def test_a_tally_of_another_shape_is_rejected() -> None:
-    with pytest.raises(InvalidInput, match="the tally is of 2 slots and 5 items, where there are 3 and 5"):
+    with pytest.raises(InvalidInput, match="the tally has 2 slots and 5 items, but the task has 3 and 5"):
         simulate(USERS, "epoch-ucb", rounds=10, start=Tally.empty(2, 5))
     with pytest.raises(InvalidInput, match="starts from a Tally, got 3"):
         simulate(USERS, "epoch-ucb", rounds=10, start=3)  # type: ignore[arg-type]

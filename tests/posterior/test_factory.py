@@ -396,11 +396,11 @@ def test_posterior_sampling_takes_it_only_where_something_needs_it(bias: str) ->
     plain = PolicyTask(3, 4, 100, BIAS)
     segmented, features = PolicyTask(3, 4, 100, BIAS, segments=2), PolicyTask(3, 4, 100, BIAS, features=np.ones((4, 1)))
     with interpreted():
-        assert not isinstance(chosen.start(plain).belief, HierarchicalPosterior)
-        assert isinstance(chosen.with_option("passes", "soft").start(plain).belief, HierarchicalPosterior)
-        assert isinstance(chosen.with_option("half_life", 500).start(plain).belief, HierarchicalPosterior)
+        assert not isinstance(chosen.start(plain).posterior, HierarchicalPosterior)
+        assert isinstance(chosen.with_option("passes", "soft").start(plain).posterior, HierarchicalPosterior)
+        assert isinstance(chosen.with_option("half_life", 500).start(plain).posterior, HierarchicalPosterior)
         for task in (segmented, features):
-            assert isinstance(chosen.start(task).belief, HierarchicalPosterior)
+            assert isinstance(chosen.start(task).posterior, HierarchicalPosterior)
 
 
 def test_all_that_can_take_it_are_tried() -> None:

@@ -71,7 +71,7 @@ def _document(found: dict[str, Any]) -> Said:
 @pytest.mark.usefixtures("interpreting")
 def test_a_policy_has_the_same_posterior(tally: Tally, expected: Said) -> None:
     started = default_policy().start(PolicyTask(3, len(ALPHA), 1_000), tally)
-    posterior, found = started.belief, fit_posterior(tally)
+    posterior, found = started.posterior, fit_posterior(tally)
     scale = posterior.position_bias[0]
     assert np.array_equal(posterior.position_bias, np.exp(posterior.bias.mode))
     assert (posterior.position_bias / scale).tolist() == expected.position_bias
@@ -83,8 +83,11 @@ def test_a_policy_has_the_same_posterior(tally: Tally, expected: Said) -> None:
 def test_a_policy_with_known_bias_has_the_same_posterior(tally: Tally) -> None:
     started = default_policy(known_bias=True).start(PolicyTask(3, len(ALPHA), 1_000, BIAS), tally)
     found = fit_posterior(tally, BIAS)
-    assert (started.belief.shape / started.belief.rate).tolist() == found.estimate.attractiveness.tolist()
-    assert (started.belief.items.shape, started.belief.draw.prior_rate[0]) == (found.prior.shape, found.prior.rate)
+    assert (started.posterior.shape / started.posterior.rate).tolist() == found.estimate.attractiveness.tolist()
+    assert (started.posterior.items.shape, started.posterior.draw.prior_rate[0]) == (
+        found.prior.shape,
+        found.prior.rate,
+    )
 
 
 @pytest.mark.parametrize("id", [None, "posterior-sampling"])

@@ -159,7 +159,7 @@ def test_halves_of_counts_come_to_the_counts(id: str) -> None:
 def _records(learner: Learner) -> list[Any]:
     """The policy at work, and what it holds that counts."""
     at_work = learner._runner.record
-    return [at_work, *(getattr(at_work, name, None) for name in ("belief", "model", "policy"))]
+    return [at_work, *(getattr(at_work, name, None) for name in ("posterior", "model", "policy"))]
 
 
 def test_counts_stay_when_items_come_and_go() -> None:
@@ -220,8 +220,8 @@ def test_a_closed_loop_ends_at_the_best_list() -> None:
         ({"items": ["a", "b"]}, "slots must be at most the number of items, 2, got 3"),
         ({"slots": 0}, "slots must be at least 1, got 0"),
         ({"slots": 2.5}, "slots must be a whole number, got 2.5"),
-        ({"policy": "toprank"}, "toprank cannot take pins and exclusions per decision: it knows no values"),
-        ({"policy": "pbm-ucb"}, "pbm-ucb must be told the position_bias, got None"),
+        ({"policy": "toprank"}, "toprank cannot take pins and exclusions per decision: it supports neither values"),
+        ({"policy": "pbm-ucb"}, "pbm-ucb needs a known position_bias, got None"),
         ({"policy": "epoch-ucb", "position_bias": [1.0, 0.5, 0.2]}, "policy is epoch-ucb, which shows one list until"),
         ({"policy": 3}, "policy must be the id of a registered policy, got 3"),
         ({"position_bias": [1.0, 0.5]}, "position_bias must have one entry per slot, 3, got 2"),
@@ -301,7 +301,7 @@ NONE = np.zeros((3, 5), int)
         ("retire", ("x",), "retire names 'x'"),
         ("set_value", ("x", 1.0), "value names 'x'"),
         ("set_value", ("a", "much"), "the value of 'a' must be a number, got 'much'"),
-        ("update_from_tally", (NONE[:2], NONE[:2]), "the tally is of 2 slots and 5 items"),
+        ("update_from_tally", (NONE[:2], NONE[:2]), "the tally has 2 slots and 5 items"),
         ("update_from_tally", (NONE - 1, NONE), "clicks must not be negative"),
         ("update_from_tally", (NONE, NONE, [1, 2]), "shown must have one entry per item, 5"),
     ],

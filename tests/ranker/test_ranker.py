@@ -139,7 +139,7 @@ def test_a_tally_starts_it_warm_in_order_or_by_id() -> None:
     assert ranker.estimates().shown.tolist() == [0, 18, 0, 18]
     with pytest.raises(InvalidInput, match="the tally counts 'd', which is not one of the 2 items"):
         Ranker(["a", "b"], 2, tally=Named(np.array([[1, 2], [3, 4]]), np.array([[5, 6], [7, 8]])))
-    with pytest.raises(InvalidInput, match="the tally is of 3 slots and 4 items"):
+    with pytest.raises(InvalidInput, match="the tally has 3 slots and 4 items"):
         Ranker(IDS, 2, tally=Tally.empty(3, 4))
     with pytest.raises(InvalidInput, match="tally must be a Tally, got 3"):
         Ranker(IDS, 2, tally=3)  # type: ignore[arg-type]

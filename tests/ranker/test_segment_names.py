@@ -89,14 +89,14 @@ def test_a_new_segment_changes_nothing_for_existing_ones() -> None:
 
 def test_pending_lists_belong_to_their_segment() -> None:
     learner = Learner(IDS, 2, segments=2)
-    learner.expect(["a", "b"], segment=1)
+    learner.add_pending(["a", "b"], segment=1)
     with pytest.raises(InvalidInput, match=r"no outcome of \['a', 'b'\] is expected of segment 0"):
-        learner.settle(["a", "b"], segment=0)
+        learner.remove_pending(["a", "b"], segment=0)
     learner.add("e")  # starts anew, with what is on its way
     learner.choose()
-    learner.settle(["a", "b"], segment=1)
+    learner.remove_pending(["a", "b"], segment=1)
     with pytest.raises(InvalidInput, match="is expected of segment 1"):
-        learner.settle(["a", "b"], segment=1)
+        learner.remove_pending(["a", "b"], segment=1)
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def test_segments_that_are_not_there_are_refused_and_nothing_is_counted(monkeypa
         lambda segment: learner.choose(segment=segment),
         lambda segment: learner.choose_several(2, segment=segment),
         lambda segment: learner.learn(["a"], None, segment),
-        lambda segment: learner.expect(["a"], segment),
-        lambda segment: learner.settle(["a"], segment),
+        lambda segment: learner.add_pending(["a"], segment),
+        lambda segment: learner.remove_pending(["a"], segment),
         lambda segment: learner.update_from_tally(nothing, nothing, segment=segment),
         lambda segment: learner.estimates(segment=segment),
         lambda segment: learner.best_list(segment),
@@ -168,7 +168,7 @@ def test_a_restart_has_the_posterior_of_tallies_absorbed_one_by_one() -> None:
             learner.update_from_tally(*tally, segment=segment)
     assert early._runner.record is None
     early.choose()
-    one, other = (learner._runner.turned(0).belief for learner in (early, late))
+    one, other = (learner._runner.for_segment(0).posterior for learner in (early, late))
     assert one.counts.clicks.tolist() == other.counts.clicks.tolist()
     one, other = one.segments, other.segments
     # in the first slot: attractiveness alone has no scale

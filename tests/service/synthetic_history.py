@@ -54,7 +54,7 @@ def write(store: str, name: str, past: Past, now: float) -> None:
     try:
         opened.carry_in(placement)
         for start, believed in ends:
-            opened.keep_end(name, start, believed)
+            opened.store_hourly_summary(name, start, believed)
     finally:
         opened.close()
 

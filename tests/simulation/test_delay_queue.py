@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from slotwise import EMPTY
 from slotwise.jit import plain
-from slotwise.simulation.delay_queue import is_due, nothing_waiting, put, take
+from slotwise.simulation.delay_queue import empty_queue, is_due, put, take
 
 
 @settings(max_examples=60)
 @given(st.lists(st.one_of(st.none(), st.integers(0, 6)), max_size=60))
 def test_they_are_taken_in_order_of_when_they_are_due_and_of_when_they_were_shown(steps: list[int | None]) -> None:
     """Each step puts one that is due so much later, or takes one; rows are used again, and room grows."""
-    waiting = plain(nothing_waiting(slots=2, room=2))
+    waiting = plain(empty_queue(slots=2, room=2))
     model: list[tuple[int, int]] = []
     for now, step in enumerate(steps):
         if step is not None:

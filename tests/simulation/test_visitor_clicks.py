@@ -21,7 +21,7 @@ from slotwise.core.errors import InvalidInput
 from slotwise.core.types import Ranking
 from slotwise.environments import Churn, Delay, Segment, Walk, World
 from slotwise.simulation.world_items import draw_items
-from slotwise.simulation.world_state import begin, change, reward_now
+from slotwise.simulation.world_state import change, reward_now, start_world
 from tests.statistical_assertions import assert_mean_is
 
 pytestmark = pytest.mark.usefixtures("interpreting")
@@ -79,28 +79,28 @@ def test_a_world_that_stays_has_the_clicks_of_the_model(users: Any) -> None:
 def test_the_best_list_of_a_walk_is_found_where_sorting_does_not_do() -> None:
     world = World(users=USERS["ubm"], walk=Walk(sd=0.8, rounds=50.0), step=1)
     rng = np.random.default_rng(3)
-    living = begin(world, draw_items(world, 100, rng), rng)
+    state = start_world(world, draw_items(world, 100, rng), rng)
     sorted_ones = 0
     for now in range(20):
-        change(living, now, rng)
-        attraction = living.attractiveness[0] / (1.0 + living.attractiveness[0])
+        change(state, now, rng)
+        attraction = state.attractiveness[0] / (1.0 + state.attractiveness[0])
         users = UserBrowsing(examination=USERS["ubm"].examination, attraction=attraction)
         best = best_ranking_by_brute_force(users)
-        assert living.best_reward[0] == pytest.approx(reward(users, best), abs=1e-12)
-        assert reward_now(living, 0, living.best[0]) == living.best_reward[0]
-        sorted_ones += np.array_equal(living.best[0], np.argsort(-attraction)[:3])
+        assert state.best_reward[0] == pytest.approx(reward(users, best), abs=1e-12)
+        assert reward_now(state, 0, state.best[0]) == state.best_reward[0]
+        sorted_ones += np.array_equal(state.best[0], np.argsort(-attraction)[:3])
     assert sorted_ones < 20
 
 
 def test_a_part_may_choose_by_multinomial_logit() -> None:
     world = World(users=PBM, choosing=0.25, delay=Delay(rounds=1))
     rng = np.random.default_rng(4)
-    living = begin(world, draw_items(world, 10, rng), rng)
-    change(living, 0, rng)
+    state = start_world(world, draw_items(world, 10, rng), rng)
+    change(state, 0, rng)
     odds = np.array(ATTRACTION) / (1.0 - np.array(ATTRACTION))
     weight = (PBM.position_bias * odds[[2, 0, 4]]).sum()
     expected = 0.25 * weight / (1 + weight) + 0.75 * reward(PBM, np.array([2, 0, 4]))
-    assert reward_now(living, 0, np.array([2, 0, 4])) == pytest.approx(expected)
+    assert reward_now(state, 0, np.array([2, 0, 4])) == pytest.approx(expected)
 
 
 @pytest.mark.long
@@ -132,5 +132,5 @@ def test_impossible_arguments_are_rejected_before_the_first_round() -> None:
         World(users=PBM, segments=[Segment(1.0, [0.1, 0.2, 0.3], [1.0, 2.0, 0.5])])
     with pytest.raises(InvalidInput, match=r"segments\[0\].position_bias must be left out"):
         World(users=USERS["cascade"], segments=[Segment(1.0, [0.1, 0.2, 0.3], [1.0, 0.2, 0.5])])
-    with pytest.raises(InvalidInput, match="pbm-ts must be told the position_bias, and these users have none"):
+    with pytest.raises(InvalidInput, match="pbm-ts needs a known position_bias, and these users have none"):
         simulate(World(users=USERS["cascade"], delay=Delay(rounds=2)), "pbm-ts", rounds=10)

@@ -264,7 +264,7 @@ def test_a_list_with_something_that_is_not_there_is_caught() -> None:
 def test_impossible_arguments_are_rejected_by_name() -> None:
     with pytest.raises(InvalidInput, match="toprank cannot take pins and exclusions per decision"):
         simulate(all_at_once(), "toprank", rounds=10)
-    with pytest.raises(InvalidInput, match="epoch-ucb must be told the position_bias, and segments have their own"):
+    with pytest.raises(InvalidInput, match="epoch-ucb needs a known position_bias, and segments have their own"):
         simulate(SCHEDULED, "epoch-ucb", rounds=10)
     with pytest.raises(InvalidInput, match="a goal cannot be followed in a World"):
         simulate(all_at_once(), "epoch-ucb", rounds=10, goal=Goal())

@@ -11,7 +11,7 @@ from slotwise import EMPTY, PolicyTask
 from slotwise.core.types import FloatArray, IntArray, Ranking
 from slotwise.environments import Churn, Cycle, Delay, Jump, Segment, Walk, World
 from slotwise.simulation.world_items import draw_items
-from slotwise.simulation.world_state import Living, begin
+from slotwise.simulation.world_state import WorldState, start_world
 
 BIAS = [1.0, 0.2, 0.9]
 TASTES = [[0.3, 0.5, 0.1, 0.8, 0.4], [0.6, 0.1, 0.9, 0.2, 0.3]]
@@ -35,10 +35,10 @@ def all_at_once(**other: Any) -> World:
     return World(**(given | other))
 
 
-def started(world: World, rounds: int = 1_000, seed: int = 1) -> tuple[Living, np.random.Generator]:
+def started(world: World, rounds: int = 1_000, seed: int = 1) -> tuple[WorldState, np.random.Generator]:
     """A world before its first round, and the randomness that it goes on with."""
     rng = np.random.default_rng(seed)
-    return begin(world, draw_items(world, rounds, rng), rng), rng
+    return start_world(world, draw_items(world, rounds, rng), rng), rng
 
 
 class Telling:
@@ -61,13 +61,13 @@ class Telling:
         self.segments.append(self.segment)
         return np.array(shown)
 
-    def turn_to(self, segment: int) -> None:
+    def set_segment(self, segment: int) -> None:
         self.segment = segment
 
-    def expect(self, ranking: Ranking) -> None:
+    def add_pending(self, ranking: Ranking) -> None:
         self.expected.append(self.round_of[tuple(ranking.tolist())])
 
-    def settle(self, ranking: Ranking) -> None:
+    def remove_pending(self, ranking: Ranking) -> None:
         self.settled.append(self.round_of[tuple(ranking.tolist())])
 
     def learn(self, ranking: Ranking, clicked: int) -> None:
@@ -108,7 +108,7 @@ class Oracle:
         self.round += 1
         return ranking
 
-    def turn_to(self, segment: int) -> None:
+    def set_segment(self, segment: int) -> None:
         self.segment = segment
 
     def impose_rules(self, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:

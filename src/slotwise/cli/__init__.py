@@ -11,14 +11,19 @@ from contextlib import contextmanager
 from slotwise.core.errors import InvalidInput, MissingExtra, SlotwiseError
 
 USAGE_ERROR = 2
-#: 128 and the number of the signal, as shells have it
+#: 128 plus the number of the signal, as in shells
 INTERRUPTED = 130
+#: former commands, and what to use instead
+FORMER_COMMANDS = {
+    "drive": "use `slotwise loadtest`",
+    "study": "run `python -m research NAME` in a checkout of slotwise",
+}
 
 
 def main() -> None:
     """Run `slotwise`, and report errors in one line."""
-    # matrices here are many and small: more threads of OpenBLAS would do nothing but wait, on cores that others need.
-    # numpy reads it when it is imported, which is later
+    # matrices are small: more threads of OpenBLAS would only wait, on cores that others need. numpy reads the setting
+    # when it is imported, which is later
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with reporting_errors():
         _run()
@@ -37,7 +42,7 @@ def reporting_errors() -> Iterator[None]:
         print(f"error: {where}{problem.strerror or problem}", file=sys.stderr)
         sys.exit(USAGE_ERROR)
     except KeyboardInterrupt:
-        # before any command has begun; in one, typer ends with the same code
+        # before a command has started; after that, typer exits with the same code
         print("interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
 
@@ -48,8 +53,8 @@ def _run() -> None:
     try:
         from slotwise.cli.command_app import COMMANDS, app_of
 
-        if sys.argv[1:2] == ["study"]:
-            raise InvalidInput("slotwise has no command study: run `python -m research NAME` in a checkout of slotwise")
+        for name in FORMER_COMMANDS.keys() & sys.argv[1:2]:
+            raise InvalidInput(f"slotwise has no command {name}: {FORMER_COMMANDS[name]}")
         called = [name for name in sys.argv[1:2] if name in COMMANDS]
         app = app_of(called or COMMANDS)
     except ModuleNotFoundError as missing:

@@ -55,7 +55,7 @@ def compiling(when: When) -> Iterator[None]:
 
 
 def when_to_compile() -> str:
-    """The innermost `compiling`, else the environment's setting, unchecked, else in the background."""
+    """Return the innermost `compiling`, else the environment's setting, unchecked, else in the background."""
     return _asked.get() or os.environ.get(SETTING) or "background"
 
 
@@ -74,7 +74,7 @@ class WarmUp(NamedTuple):
 
 
 def kernels_for(warm_up: WarmUp, items: int) -> Kernels:
-    """The kernels that a script calls: one object for all whose kernels are being prepared in this process."""
+    """Return the kernels that a script calls; all callers in this process with the same script share one object."""
     when = when_to_compile()
     if when == "never":
         return Kernels(warm_up, items)

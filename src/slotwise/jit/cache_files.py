@@ -17,7 +17,7 @@ from typing import Any
 from numba.core.serialize import dumps
 
 
-class KeptKernels:
+class KernelFiles:
     """The files of one kernel; several processes may read and write them at the same time."""
 
     def __init__(self, folder: str, name: str) -> None:
@@ -36,7 +36,7 @@ class KeptKernels:
             unfinished.unlink(missing_ok=True)
 
     def load(self, key: object) -> Any:
-        """The code under `key`; None if there is none, or it cannot be read."""
+        """Return the code under `key`, or None if it is missing or unreadable."""
         try:
             with open(self._file(key), "rb") as file:
                 return pickle.load(file) if pickle.load(file) == key else None

@@ -48,7 +48,7 @@ class CompileOutcome(enum.Enum):
 
 
 def is_filled(what: str) -> bool:
-    """Whether the kernels for `what` are in the cache, for this machine and these versions."""
+    """Return whether the kernels for `what` are in the cache, for this machine and these versions."""
     marker = _marker(what)
     return marker is not None and marker.exists()
 
@@ -65,7 +65,7 @@ def _marker(what: str) -> Path | None:
     folder = cache_folder()
     if folder is None:
         return None
-    # numba distinguishes kernels by the same
+    # numba distinguishes kernels by the same properties
     machine = (
         numba.__version__,
         sys.implementation.cache_tag,
@@ -117,7 +117,7 @@ def _taken(lock: IO[bytes]) -> bool:
 def _start(module: str, what: str, folder: str, lock: IO[bytes], words: IO[bytes]) -> subprocess.Popen[bytes]:
     environment = {
         **os.environ,
-        # the same modules and the same folder as here, even if they were changed since the start
+        # the modules and folder of this process, even if they were changed since it started
         "PYTHONPATH": os.pathsep.join(os.path.abspath(path) for path in sys.path if path),
         "NUMBA_CACHE_DIR": str(Path(folder).parent),
     }
@@ -153,7 +153,7 @@ def _outcome(what: str, process: subprocess.Popen[bytes], words: IO[bytes], stop
 
 
 def work_for(parent: int) -> None:
-    """Become the process that compiles for another one: of low priority, and ending when that one ends."""
+    """Become the process that compiles for another one: lower the priority, and end when that one ends."""
     os.nice(NICENESS)
 
     def end_with_parent() -> None:
@@ -170,7 +170,7 @@ class Abandoned(BaseException):
 
 @contextlib.contextmanager
 def abandoned_on(stopped: threading.Event) -> Iterator[None]:
-    """End compilations in this thread with `Abandoned` soon after a stop, at the next step of the compiler."""
+    """Raise `Abandoned` in a compilation of this thread soon after a stop, at the compiler's next step."""
     thread = threading.get_ident()
 
     class Listener(event.Listener):  # type: ignore[misc]

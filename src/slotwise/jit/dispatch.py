@@ -7,8 +7,8 @@
     def _(policy, rng): ...
 
 Compiled code that calls `choose` is statically dispatched by the record's type. Called from Python, the same
-implementation runs compiled, or as it is written if the record is plain; an object that is no record answers with its
-own method of that name. A generic function may have a default, for records that need nothing of their own.
+implementation runs compiled, or uncompiled if the record is plain. For an object that is not a record, its own method
+of that name is called. A generic function may have a default for records without an implementation.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Generic:
     def __call__(self, *arguments: Any) -> Any:
         kind = type(arguments[0])
         if kind in PLAIN and not is_interpreting():
-            # this call, and all that it calls
+            # this call and all nested calls
             with interpreted():
                 return self(*arguments)
         implementation = self._from_python.get(kind)

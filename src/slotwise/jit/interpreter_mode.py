@@ -1,4 +1,4 @@
-"""Run kernels as the plain Python that they are written in: nothing to compile, and the same results, slower."""
+"""Run kernels as plain Python: nothing is compiled, and results are the same, but slower."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _this_thread = _ThisThread()
 
 @contextmanager
 def interpreted() -> Iterator[None]:
-    """Inside, in this thread, records are built plain, and kernels called from Python run uncompiled."""
+    """Build records plain and run kernels uncompiled in the block, in this thread."""
     before, _this_thread.interpreting = _this_thread.interpreting, True
     try:
-        # 1/0 is infinity without a word, as in compiled code
+        # 1/0 is infinity without a warning, as in compiled code
         with np.errstate(all="ignore"):
             yield
     finally:
@@ -44,7 +44,7 @@ _call_compiled = Whole.__call__
 
 
 class Kernel(Whole):
-    """A compiled function that can also run as it is written, if called from Python; compiled code calls its part."""
+    """A compiled function that Python can also run uncompiled; compiled code calls its part."""
 
     part: Any
 

@@ -1,4 +1,4 @@
-"""Compile with numba and keep the machine code on disk, never a stale one.
+"""Compile with numba and cache the machine code on disk; stale code is never used.
 
 numba notices an edit in the file of a cached function, but not in the files of the functions that it calls. The folder
 of the cache therefore carries a hash of every file that kernels are made of: an edit of any of them, or an upgrade,
@@ -27,7 +27,7 @@ from numba.core import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 from numba.core.registry import CPUDispatcher
 
-from slotwise.jit.cache_files import KeptKernels
+from slotwise.jit.cache_files import KernelFiles
 from slotwise.jit.compiler_pipeline import Part, Whole
 from slotwise.jit.interpreter_mode import Kernel
 from slotwise.jit.refcount_elision import LoopCompiler
@@ -36,12 +36,12 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 PACKAGE = Path(__file__).resolve().parents[1]
 KEEP_UNUSED_DAYS = 30
-#: how everything is compiled, the implementations of generic functions too: 1/0 is infinity and not an exception
+#: numba's options for all code, including implementations of generic functions: 1/0 is infinity, not an exception
 OPTIONS = {"nogil": True, "error_model": "numpy"}
-#: and what compiled code calls
+#: the options of functions that compiled code calls
 PART = {**OPTIONS, "pipeline_class": Part}
 
-#: what marks a file as one with something to compile
+#: the decorators of functions and classes to compile
 DECORATORS = {"jit", "inlined", "loop", "record", "generic"}
 
 log = logging.getLogger("slotwise")
@@ -111,29 +111,29 @@ class _KernelCache(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """numba's, with files that processes may write at once.
+    """numba's cache, with files that several processes may write at the same time.
 
-    A disk that is full or gone read-only costs a compilation in the next process, and nothing else.
+    If the disk is full or read-only, the next process compiles again, and nothing else is lost.
     """
 
     _impl_class = _KernelCache
 
     def __init__(self, function: Callable[..., object]) -> None:
         super().__init__(function)
-        self._cache_file = KeptKernels(self._cache_path, self._impl.filename_base)
+        self._cache_file = KernelFiles(self._cache_path, self._impl.filename_base)
 
     def save_overload(self, signature: object, compiled: object) -> None:
         try:
             super().save_overload(signature, compiled)
         except OSError as problem:
-            _say_unsaved(str(problem))
+            _warn_unsaved(str(problem))
 
 
 @cache
-def _say_unsaved(why: str) -> None:
+def _warn_unsaved(why: str) -> None:
     global _everything_was_saved
     _everything_was_saved = False
-    log.warning(f"compiled kernels cannot be kept, so that the next start compiles again: {why}")
+    log.warning(f"compiled kernels cannot be cached, so the next start compiles again: {why}")
 
 
 _everything_was_saved = True
@@ -146,7 +146,7 @@ def everything_was_saved() -> bool:
 
 @cache
 def uncached(compiled: Function) -> Function:
-    """The same kernel outside the cache: for records from files whose edits the cache's hash does not see."""
+    """Return the kernel without a cache, for records from files that are not in the cache's hash."""
     function = getattr(compiled, "py_func", compiled)
     return _or_interpreted(cast(Function, numba.njit(**OPTIONS, forceinline=False)(function)))
 
@@ -161,12 +161,12 @@ def _is_in_package(file: str) -> bool:
 
 
 def kernel_hash(package: Path = PACKAGE) -> str:
-    """A fingerprint of the files that kernels are made of."""
+    """Return a hash of the files that determine the kernels."""
     return hash_of(kernel_files(package), package)
 
 
 def hash_of(files: Iterable[Path], package: Path = PACKAGE) -> str:
-    """A fingerprint of some files of the package: names and contents."""
+    """Return a hash of the names and contents of some files of the package."""
     digest = hashlib.sha256()
     for file in sorted(files):
         digest.update(str(file.relative_to(package)).encode() + b"\0" + file.read_bytes() + b"\0")
@@ -174,7 +174,7 @@ def hash_of(files: Iterable[Path], package: Path = PACKAGE) -> str:
 
 
 def kernel_files(package: Path = PACKAGE) -> list[Path]:
-    """Every file with a function to compile, and every file that such a one takes a constant from.
+    """Return every file with a function to compile, and every file from which such a file imports a constant.
 
     Functions and classes to compile have a decorator of `slotwise.jit`; constants are written in capitals.
     """
@@ -210,7 +210,7 @@ def _file(package: Path, module: str) -> Path:
 
 @cache
 def cache_folder() -> str | None:
-    """The folder of this version's kernels, or None if no folder can be written that is safe to load code from."""
+    """Return the folder of this version's kernels, or None if no writable folder is safe to load code from."""
     if config.DISABLE_JIT:
         return None
     for base in candidate_folders():
@@ -229,7 +229,7 @@ def cache_folder() -> str | None:
         return str(folder)
     tried = ", ".join(str(base) for base in candidate_folders())
     log.warning(
-        f"there is no folder to keep compiled kernels in, so that every start compiles again: set NUMBA_CACHE_DIR to "
+        f"no folder for compiled kernels is safe and writable, so every start compiles again: set NUMBA_CACHE_DIR to "
         f"one that this user can write and no other user can, unlike {tried}"
     )
     return None
@@ -246,7 +246,7 @@ def _is_safe(folder: Path, allowed: int = 0) -> bool:
 
 
 def candidate_folders() -> list[Path]:
-    """Where kernels may be kept, best first."""
+    """Return the folders that may hold the cache, best first."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     chosen = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
     return [*chosen, Path(home) / "slotwise", Path(tempfile.gettempdir()) / f"slotwise-{os.getuid()}"]

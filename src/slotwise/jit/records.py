@@ -42,7 +42,7 @@ def record(declaration: type[Record]) -> type[Record]:
 
 
 def plain(value: Record) -> Record:
-    """A record as an ordinary mutable object that shares its arrays; anything else as it is."""
+    """Return a record as an ordinary mutable object that shares its arrays; anything else unchanged."""
     twin = getattr(type(value), "Plain", None)
     if twin is None:
         return value
@@ -50,7 +50,7 @@ def plain(value: Record) -> Record:
 
 
 def compiled(value: Record, like: object) -> Record:
-    """A plain record, with all in it, as a compiled one that shares its arrays and is of the very type of `like`."""
+    """Return a plain record and its contents as a compiled record of the type of `like`; arrays are shared."""
     if not isinstance(like, structref.StructRefProxy):
         return value
     return _as_type(value, like._numba_type_)  # type: ignore[no-any-return]
@@ -106,7 +106,7 @@ def _plain(declaration: type[Record], fields: tuple[str, ...], name: str | None 
 
 
 class _RecordClass(type):
-    """Of compiled records: their plain twins count as instances too."""
+    """The metaclass of compiled records: their plain twins count as instances too."""
 
     Plain: type
 
@@ -115,9 +115,9 @@ class _RecordClass(type):
 
 
 class _Field:
-    """Reads a field from Python; what reads it is compiled when it is first needed.
+    """Reads a field from Python; its reader is compiled when it is first needed.
 
-    All of them at once are read by one kernel (`as_dict`): it takes the compiler less time than a kernel for each.
+    One kernel reads all fields (`as_dict`): it compiles faster than a kernel for each.
     """
 
     def __init__(self, declaration: type, name: str) -> None:
@@ -197,13 +197,13 @@ def _restore(record_class: type[Record], values: dict[str, Any]) -> Record:
 
 
 def _rebuilt(kind: type[type], declaration: type, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
-    """The declared class again, with its docstring and methods, on other bases: slots cannot be added afterwards."""
+    """Return a copy of the declared class on other bases, because slots cannot be added later."""
     namespace_kept = {k: v for k, v in vars(declaration).items() if k not in ("__dict__", "__weakref__", *namespace)}
     return kind(declaration.__name__, bases, {**namespace_kept, **namespace})
 
 
 def _generated(declaration: type, name: str, arguments: str, result: str, scope: dict[str, Any]) -> Callable[..., Any]:
-    """A compiled one-line function of its own name in the record's own file, as numba's cache wants it."""
+    """Return a compiled one-line function with a unique name in the record's file, as numba's cache requires."""
     unique = f"{declaration.__name__}_{name}"
     source = f"def {unique}({arguments}):\n    return {result}\n"
     # a record typed into an interpreter has no file, and is not cached

@@ -154,7 +154,7 @@ def _visitors(target: TargetPlacement, users: MNL, habits: Habits, seed: int) ->
     if not target.has_short_window:
         # too long to wait for late reports
         habits = replace(habits, late=0.0)
-    keys = f"drive-{random.randrange(16**12):012x}"
+    keys = f"loadtest-{random.randrange(16**12):012x}"
     return SimulatedVisitors(users, target.items, random.Random(seed), habits, target.audience, keys)
 
 

@@ -119,7 +119,7 @@ def temporary_placement(
 
     With an audience it has segments, and its items have features; the policy must support them.
     """
-    name = f"drive-{random.randrange(16**8):08x}"
+    name = f"loadtest-{random.randrange(16**8):08x}"
     items = [f"item-{number}" for number in range(users.items)]
     settings: list[str | dict[str, Any]] = [*items]
     if audience is not None:

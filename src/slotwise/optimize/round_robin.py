@@ -10,20 +10,20 @@ from slotwise.jit import inlined, record
 
 
 @record
-class InTurn:
+class RoundRobin:
     """An order of the items, and whether it was shuffled; the first list shuffles it."""
 
     order: IntArray
     shuffled: bool
 
 
-def in_turn(items: int) -> InTurn:
+def round_robin_order(items: int) -> RoundRobin:
     """Return an order that is not shuffled yet."""
-    return InTurn(order=np.arange(items), shuffled=False)
+    return RoundRobin(order=np.arange(items), shuffled=False)
 
 
 @inlined
-def fill_in_turn(turns: InTurn, turn: int, ranking: Ranking, rng: np.random.Generator) -> None:
+def fill_round_robin(turns: RoundRobin, turn: int, ranking: Ranking, rng: np.random.Generator) -> None:
     """Fill `ranking` from the order, shifted by `turn`; in J turns each item is in each slot once."""
     order = turns.order
     if not turns.shuffled:

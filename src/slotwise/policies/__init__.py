@@ -3,17 +3,17 @@
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.registry import import_modules
 from slotwise.policies.interface import (
+    add_pending,
     choose,
     choose_several,
+    defer_refits,
     end_epoch,
-    expect,
-    hold_still,
     holds_lists,
     impose_rules,
     learn,
     learns_from,
-    settle,
-    turn_to,
+    remove_pending,
+    set_segment,
     update_from_tally,
 )
 from slotwise.policies.policy_registry import PolicySpec, available_policies, default_policy, get_policy
@@ -23,19 +23,19 @@ import_modules(__name__, __path__, "slotwise.policies")
 __all__ = [
     "PolicySpec",
     "PolicyTask",
+    "add_pending",
     "available_policies",
     "choose",
     "choose_several",
     "default_policy",
+    "defer_refits",
     "end_epoch",
-    "expect",
     "get_policy",
-    "hold_still",
     "holds_lists",
     "impose_rules",
     "learn",
     "learns_from",
-    "settle",
-    "turn_to",
+    "remove_pending",
+    "set_segment",
     "update_from_tally",
 ]

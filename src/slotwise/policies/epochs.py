@@ -14,7 +14,9 @@ from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 from slotwise.jit import record
 from slotwise.policies.interface import (
+    add_pending,
     choose,
+    defer_refits,
     end_epoch,
     holds_lists,
     impose_rules,
@@ -30,7 +32,7 @@ class Epochs:
     """A policy that chooses once per epoch."""
 
     policy: Any
-    #: what this epoch shows
+    #: the list of this epoch
     ranking: Ranking
     #: per slot, in this epoch
     clicks: IntArray
@@ -69,8 +71,7 @@ def _learn(policy: Epochs, ranking: Ranking, clicked: int) -> None:
 
 @update_from_tally.register(Epochs)
 def _update_from_tally(policy: Epochs, clicks: FloatArray, passes: FloatArray) -> None:
-    # every pass of a tally counts as the end of an epoch, with whatever clicks there are; the list that is being shown
-    # is kept, unless it seems to be among those that were passed
+    # each pass of a tally counts as the end of an epoch; the current list is kept unless all of its items were passed
     ended = policy.running
     for slot in range(len(policy.ranking)):
         item = policy.ranking[slot]

@@ -26,12 +26,12 @@ Policy = TypeVar("Policy")
 
 
 def lists_for(task: PolicyTask) -> Any:
-    """What a policy arranges its lists with: the `lists` of `arrange` and `rearrange`."""
+    """Return the list solver of a policy: the `lists` of `arrange` and `rearrange`."""
     return make_lists(task.slots, task.items, task.position_bias, task.goal, task.rules_per_decision)
 
 
 def pair_lists_for(task: PolicyTask) -> Any:
-    """The same for a policy that weighs slot-item pairs: the `lists` of `arrange_pairs`."""
+    """Return the list solver of a policy that weighs slot-item pairs: the `lists` of `arrange_pairs`."""
     return make_pair_lists(task.slots, task.items, task.goal, task.rules_per_decision)
 
 
@@ -40,12 +40,12 @@ def pair_lists_for(task: PolicyTask) -> Any:
 
 @generic()
 def choose(policy: Any, rng: np.random.Generator) -> Ranking:  # type: ignore[empty-body]
-    """The item for each slot; the array is the policy's own and holds until it chooses again."""
+    """Return the item for each slot; the array belongs to the policy and is valid until it chooses again."""
 
 
 @generic()
 def learn(policy: Any, ranking: Ranking, clicked: int) -> None:
-    """Take in the outcome of one round: the slot that was clicked, or NO_CLICK."""
+    """Learn the outcome of one round: the slot that was clicked, or NO_CLICK."""
 
 
 def _learn_first(policy: Any, ranking: Ranking, clicks: BoolArray) -> None:
@@ -54,16 +54,16 @@ def _learn_first(policy: Any, ranking: Ranking, clicks: BoolArray) -> None:
 
 @generic(default=_learn_first)
 def learn_clicks(policy: Any, ranking: Ranking, clicks: BoolArray) -> None:
-    """Take in one round of users who may click several times: per slot, whether it was clicked.
+    """Learn one round of users who may click several times: per slot, whether it was clicked.
 
-    `simulate` calls this in place of `learn` where users may click several times. A policy that has none of its own
-    learns the first click, the uppermost, as a service counts it. One that learns from all clicks is told of users who
-    click once by `learn`, or as `learns_all_clicks` has it.
+    `simulate` calls this instead of `learn` if users may click several times. By default a policy learns the first,
+    uppermost click, as the service counts it. A policy that implements `learn_clicks` still needs `learn` for users who
+    click once; `learns_all_clicks` provides it.
     """
 
 
 def learns_all_clicks(record_class: type[Policy]) -> type[Policy]:
-    """Decorate a policy's record with a field `clicked`, per slot: `learn` calls `learn_clicks` as well."""
+    """Decorate a policy's record that has a field `clicked`, per slot: its `learn` calls its `learn_clicks`."""
     learn.register(record_class)(_learn_by_clicks)
     return record_class
 
@@ -74,7 +74,7 @@ def _learn_by_clicks(policy: Any, ranking: Ranking, clicked: int) -> None:
 
 
 def choose_several(policy: Any, rng: np.random.Generator, lists: IntArray) -> None:
-    """As many rankings as `lists` has rows, one after the other, without an outcome in between."""
+    """Fill each row of `lists` with a ranking, one after the other, without an outcome in between."""
     (_fill if is_compiled(policy) else _fill_plainly)(policy, rng, lists)
 
 
@@ -90,48 +90,48 @@ _fill = jit(_fill_plainly)
 
 
 @generic(default=lambda policy, segment: None)  # noqa: ARG005
-def turn_to(policy: Any, segment: int) -> None:
+def set_segment(policy: Any, segment: int) -> None:
     """Switch to a segment: later choices and outcomes are of its visitors. The first segment is 0."""
 
 
 @generic(default=lambda policy, ranking: None)  # noqa: ARG005
-def expect(policy: Any, ranking: Ranking) -> None:
+def add_pending(policy: Any, ranking: Ranking) -> None:
     """Count a list as pending: it was shown, and its outcome comes after other choices."""
 
 
 @generic(default=lambda policy, ranking: None)  # noqa: ARG005
-def settle(policy: Any, ranking: Ranking) -> None:
+def remove_pending(policy: Any, ranking: Ranking) -> None:
     """Count a list as no longer pending: its outcome is about to be learned, or was lost."""
 
 
-@generic(default=lambda policy, still: None)  # noqa: ARG005
-def hold_still(policy: Any, still: bool) -> None:
-    """Postpone the fit of hyperparameters while `still` is true: more tallies follow before the next choice."""
+@generic(default=lambda policy, deferred: None)  # noqa: ARG005
+def defer_refits(policy: Any, deferred: bool) -> None:
+    """Do not refit hyperparameters while `deferred` is true: more tallies follow before the next choice."""
 
 
-def with_belief(record_class: type[Policy]) -> type[Policy]:
-    """Decorate a policy's record with a field `belief`, a posterior, which receives segments and pending lists."""
-    turn_to.register(record_class)(_turn_belief_to)
-    expect.register(record_class)(_believe_expected)
-    settle.register(record_class)(_believe_settled)
-    hold_still.register(record_class)(_hold_belief_still)
+def with_posterior(record_class: type[Policy]) -> type[Policy]:
+    """Decorate a policy's record that has a field `posterior`: segments and pending lists are passed on to it."""
+    set_segment.register(record_class)(_set_posterior_segment)
+    add_pending.register(record_class)(_add_pending_to_posterior)
+    remove_pending.register(record_class)(_remove_pending_from_posterior)
+    defer_refits.register(record_class)(_defer_posterior_refits)
     return record_class
 
 
-def _turn_belief_to(policy: Any, segment: int) -> None:
-    posterior_interface.set_segment(policy.belief, segment)
+def _set_posterior_segment(policy: Any, segment: int) -> None:
+    posterior_interface.set_segment(policy.posterior, segment)
 
 
-def _believe_expected(policy: Any, ranking: Ranking) -> None:
-    posterior_interface.add_pending(policy.belief, ranking)
+def _add_pending_to_posterior(policy: Any, ranking: Ranking) -> None:
+    posterior_interface.add_pending(policy.posterior, ranking)
 
 
-def _believe_settled(policy: Any, ranking: Ranking) -> None:
-    posterior_interface.remove_pending(policy.belief, ranking)
+def _remove_pending_from_posterior(policy: Any, ranking: Ranking) -> None:
+    posterior_interface.remove_pending(policy.posterior, ranking)
 
 
-def _hold_belief_still(policy: Any, still: bool) -> None:
-    posterior_interface.defer_refits(policy.belief, still)
+def _defer_posterior_refits(policy: Any, deferred: bool) -> None:
+    posterior_interface.defer_refits(policy.posterior, deferred)
 
 
 # Instead of `learn` for a policy that acts in epochs; in addition for a policy that can start from a tally.
@@ -139,7 +139,7 @@ def _hold_belief_still(policy: Any, still: bool) -> None:
 
 @generic()
 def learn_epoch(policy: Any, ranking: Ranking, clicks: IntArray) -> None:
-    """Take in one complete epoch: `clicks` per slot, then one no-click."""
+    """Learn one complete epoch: `clicks` per slot, then one no-click."""
 
 
 def _as_numbers(policy: Any, clicks: Any, passes: Any) -> tuple[Any, FloatArray, FloatArray]:
@@ -147,12 +147,12 @@ def _as_numbers(policy: Any, clicks: Any, passes: Any) -> tuple[Any, FloatArray,
 
 
 def _more_than_a_tally(policy: Any, clicks: FloatArray, passes: FloatArray) -> None:  # noqa: ARG001
-    raise InvalidInput("what this policy remembers does not follow from a tally")
+    raise InvalidInput("this policy cannot be updated from a tally: it needs more than one has")
 
 
 @generic(prepare=_as_numbers, default=_more_than_a_tally)
 def update_from_tally(policy: Any, clicks: FloatArray, passes: FloatArray) -> None:
-    """Update from a tally, slots × items: what `learn` does round by round, as far as a tally determines it.
+    """Update from a tally, slots × items: the same as `learn` round by round, as far as a tally determines it.
 
     It may be called at any time. Updating from two tallies equals updating from their sum.
     """

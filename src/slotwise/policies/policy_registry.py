@@ -26,10 +26,10 @@ Options = Mapping[str, Any]
 LIMITS = {
     "goal": "work towards a goal, nor take pins, exclusions and values per decision",
     "tally": "start from a tally",
-    "values": "be relied on to find the best list where a click is not worth the same on all items",
+    "values": "be relied on to find the best list if clicks on different items have different values",
     "empty slots": "be relied on to find out that a slot is best left empty",
-    "soon": "be relied on to do better than lists at random within a few thousand rounds",
-    "chance": "be relied on to do better than lists at random where slots may be left empty",
+    "soon": "be relied on to do better than random lists within a few thousand rounds",
+    "chance": "be relied on to do better than random lists if slots may be left empty",
 }
 
 _registered: dict[str, PolicySpec] = {}
@@ -37,7 +37,7 @@ _registered: dict[str, PolicySpec] = {}
 
 @dataclass(frozen=True)
 class PolicySpec:
-    """A policy as it is registered, and the options to make it with.
+    """A registered policy and the values of its options.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class PolicySpec:
 
     @property
     def takes_goal(self) -> bool:
-        """Whether it can work towards a goal and take rules per decision: all that arrange their lists can."""
+        """Whether it can work towards a goal and take constraints per decision: all policies with a list solver can."""
         return "goal" not in self.limits
 
     @property
@@ -87,7 +87,7 @@ class PolicySpec:
 
     @property
     def option_names(self) -> list[str]:
-        """The options that it has."""
+        """The names of its options."""
         parameters = inspect.signature(self.make).parameters.values()
         names = [parameter.name for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
         return ["bias", *names] if self.position_bias == "either" else names
@@ -103,11 +103,11 @@ class PolicySpec:
 
     @property
     def bias_variants(self) -> list[PolicySpec]:
-        """The policy as it is, and with the bias known if it can have that too."""
+        """Return the policy, and its variant with known bias if it has one."""
         return [self, self.with_option("bias", "known")] if self.position_bias == "either" else [self]
 
     def with_option(self, option: str, value: Any) -> PolicySpec:
-        """The same with an option more; an error if it has none of that name."""
+        """Return the policy with one more option set; raise InvalidInput if it has no such option."""
         if option not in self.option_names:
             raise InvalidInput(f"{self.id} has {_listed(self.option_names)}, got {option}")
         if option == "bias" and self.position_bias == "either":
@@ -115,7 +115,7 @@ class PolicySpec:
         return replace(self, options={**self.options, option: value})
 
     def start(self, task: PolicyTask, tally: Tally | None = None) -> Any:
-        """A policy that knows `task`, without the position bias if it is to learn that, and `tally`."""
+        """Return the state of the policy for `task`, after `tally`; it gets no position bias if it learns that."""
         self.check(task)
         if tally is not None and (why := self.limits.get("tally")):
             raise InvalidInput(f"{self} cannot start from a tally: {why}")
@@ -130,11 +130,11 @@ class PolicySpec:
         return started
 
     def check(self, task: PolicyTask) -> None:
-        """Refuse a task in which this policy cannot act."""
+        """Raise InvalidInput for a task that this policy cannot do."""
         if self.knows_bias and task.position_bias is None:
-            raise InvalidInput(f"{self} must be told the position_bias, got None")
+            raise InvalidInput(f"{self} needs a known position_bias, got None")
         if self.knows_bias and (useless := sorted(self.unknown_bias_options & self.options.keys())):
-            raise InvalidInput(f"{self} knows the position bias, and {useless[0]} is for an unknown one")
+            raise InvalidInput(f"{self} has a known position bias, but {useless[0]} applies only to an unknown one")
         if why := self.limits.get("goal"):
             if task.goal is not None:
                 raise InvalidInput(f"{self.id} cannot work towards a goal: {why}")
@@ -189,8 +189,7 @@ def apply_tally(label: str, started: Any, tally: Any, task: PolicyTask) -> None:
         raise InvalidInput(f"a policy starts from a Tally, got {tally!r}")
     if (tally.slots, tally.items) != (task.slots, task.items):
         raise InvalidInput(
-            f"the tally is of {tally.slots} slots and {tally.items} items, where there are {task.slots} and "
-            f"{task.items}"
+            f"the tally has {tally.slots} slots and {tally.items} items, but the task has {task.slots} and {task.items}"
         )
     try:
         update_from_tally(started, tally.clicks, tally.passes)
@@ -199,12 +198,12 @@ def apply_tally(label: str, started: Any, tally: Any, task: PolicyTask) -> None:
 
 
 def available_policies() -> list[PolicySpec]:
-    """Every registered policy, in order of id."""
+    """Return every registered policy, in order of id."""
     return [_registered[id] for id in sorted(_registered)]
 
 
 def default_policy(*, known_bias: bool = False) -> PolicySpec:
-    """The policy to use when none is named, with the position bias known or not.
+    """Return the default policy, with the position bias known or unknown.
 
     >>> str(default_policy()), str(default_policy(known_bias=True))
     ('random-bound', 'random-bound:bias=known')
@@ -214,7 +213,7 @@ def default_policy(*, known_bias: bool = False) -> PolicySpec:
 
 
 def get_policy(id: str, **options: Any) -> PolicySpec:
-    """The policy registered as `id`, made with `options`.
+    """Return the policy registered as `id`, with `options`.
 
     Parameters
     ----------
@@ -261,7 +260,7 @@ def _listed(options: Sequence[str]) -> str:
 
 
 def parse(text: str) -> PolicySpec:
-    """A policy as written on the command line: ID, or ID:option=value,option=value."""
+    """Return a policy written as on the command line: ID, or ID:option=value,option=value."""
     id, colon, options_text = text.partition(":")
     options: dict[str, Any] = {}
     for pair in options_text.split(",") if colon else []:

@@ -1,7 +1,7 @@
 """Thompson sampling: draw the parameters from their posterior, and show the best list for them.
 
-Clicks taken as Poisson with mean γ·passes and Gamma priors are conjugate, so that each parameter given the others is a
-Gamma variable. One sweep of Gibbs sampling a decision, from the last sample, follows the posterior as it moves.
+Clicks are taken as Poisson with mean γ·passes. Gamma priors are conjugate to that: each parameter given the others is a
+Gamma variable. One Gibbs sweep per decision, from the last sample, tracks the posterior as it changes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray, HalfLife, Ranking
 from slotwise.jit import record
 from slotwise.optimize.list_solver import arrange
-from slotwise.policies.interface import choose, learn, lists_for, update_from_tally, with_belief
+from slotwise.policies.interface import choose, learn, lists_for, update_from_tally, with_posterior
 from slotwise.policies.policy_registry import register
 from slotwise.posterior import (
     Passes,
@@ -30,14 +30,14 @@ from slotwise.posterior import (
 )
 
 
-@with_belief
+@with_posterior
 @record
 class PosteriorSampling:
     """Draw λ, then α ~ Gamma given λ, and show the best list for them."""
 
-    belief: Any
+    posterior: Any
     lists: Any
-    #: α as last drawn, which the next draw of λ is given
+    #: α as last drawn, on which the next draw of λ is conditioned
     attractiveness: FloatArray
     ranking: Ranking
 
@@ -65,22 +65,22 @@ def posterior_sampling(
     learned and λ is drawn with attractiveness integrated out; shape and rate then have no effect.
     """
     attractiveness = np.ones(task.items)
-    belief: Any
+    posterior: Any
     if needs_hierarchical_posterior(task, passes, half_life):
-        belief = hierarchical_posterior(task, passes=passes, half_life=half_life)
+        posterior = hierarchical_posterior(task, passes=passes, half_life=half_life)
     elif task.position_bias is not None:
-        belief = gamma_posterior(task, shape=shape, rate=rate)
+        posterior = gamma_posterior(task, shape=shape, rate=rate)
     else:
-        belief = gibbs_posterior(
+        posterior = gibbs_posterior(
             task, attractiveness, shape=shape, rate=rate, bias_shape=bias_shape, bias_rate=bias_rate
         )
-    return start(task, belief, attractiveness)
+    return start(task, posterior, attractiveness)
 
 
-def start(task: PolicyTask, belief: Any, attractiveness: FloatArray) -> PosteriorSampling:
-    """The policy with this belief."""
+def start(task: PolicyTask, posterior: Any, attractiveness: FloatArray) -> PosteriorSampling:
+    """Return the policy with this posterior."""
     return PosteriorSampling(
-        belief=belief,
+        posterior=posterior,
         lists=lists_for(task),
         attractiveness=attractiveness,
         ranking=np.zeros(task.slots, np.int64),
@@ -89,21 +89,21 @@ def start(task: PolicyTask, belief: Any, attractiveness: FloatArray) -> Posterio
 
 @choose.register(PosteriorSampling)
 def _choose(policy: PosteriorSampling, rng: np.random.Generator) -> Ranking:
-    belief, attractiveness, ranking = policy.belief, policy.attractiveness, policy.ranking
-    draw_parameters(belief, rng)
-    shape, rate = belief.shape, belief.rate
+    posterior, attractiveness, ranking = policy.posterior, policy.attractiveness, policy.ranking
+    draw_parameters(posterior, rng)
+    shape, rate = posterior.shape, posterior.rate
     for item in range(len(attractiveness)):
         attractiveness[item] = rng.standard_gamma(shape[item]) / rate[item]
-    arrange(policy.lists, attractiveness, belief.position_bias, ranking, rng)
-    apply_cold_start_cap(belief, policy.lists, attractiveness, ranking, rng)
+    arrange(policy.lists, attractiveness, posterior.position_bias, ranking, rng)
+    apply_cold_start_cap(posterior, policy.lists, attractiveness, ranking, rng)
     return ranking
 
 
 @learn.register(PosteriorSampling)
 def _learn(policy: PosteriorSampling, ranking: Ranking, clicked: int) -> None:
-    update(policy.belief, ranking, clicked)
+    update(policy.posterior, ranking, clicked)
 
 
 @update_from_tally.register(PosteriorSampling)
 def _update_from_tally(policy: PosteriorSampling, clicks: FloatArray, passes: FloatArray) -> None:
-    update_by_tally(policy.belief, clicks, passes)
+    update_by_tally(policy.posterior, clicks, passes)

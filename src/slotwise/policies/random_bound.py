@@ -13,7 +13,7 @@ from slotwise.core.types import EMPTY, FloatArray, HalfLife, Ranking
 from slotwise.jit import inlined, record
 from slotwise.optimize.list_solver import arrange, entry, rearrange, slots_in_order
 from slotwise.policies.indices.kl_poisson import upper_ratio
-from slotwise.policies.interface import choose, learn, lists_for, update_from_tally, with_belief
+from slotwise.policies.interface import choose, learn, lists_for, update_from_tally, with_posterior
 from slotwise.policies.policy_registry import register
 from slotwise.posterior import (
     BIAS_SHAPE,
@@ -28,49 +28,51 @@ from slotwise.posterior import (
     update_by_tally,
 )
 
-#: the mean of the random part of the level that items are chosen by, and the parts of log(most seen in the list / own)
-#: that are added to it, and that are the level they are ordered by; see research/notes/changing_pages.md
+#: the mean of the random part of the level that selects items; the factor of log(largest evidence in the list / own)
+#: that is added to it; and the factor for the level that orders them; see research/notes/changing_pages.md
 LEVEL = 0.3
 BONUS = 0.2
 ORDER = 0.35
-#: in a round that is worth a whole pass, high levels come at least this part as often as they would if the mean of the
-#: random part were 1; more than RARE_FOR_ITEMS items share it, so that a page with hundreds tries bad items rarely
+#: in a round worth a whole pass, high levels are at least this fraction as frequent as if the mean of the random part
+#: were 1; more than RARE_FOR_ITEMS items share it, so that a page with hundreds of items tries bad ones rarely
 RARE = 0.015
 RARE_FOR_ITEMS = 10
-#: draws of the bias and of the weights of features are narrowed to these parts of their standard deviations, as there
-#: are bounds on top of them
+#: draws of the bias and of the weights of features are narrowed to these fractions of their standard deviations, as the
+#: bounds add to them
 BIAS_SPREAD = 0.9
 WEIGHTS_SPREAD = 0.6
-#: the part of draws with which decisions are those of posterior sampling, so that no list is given up for good
+#: the share of draws for which decisions are those of posterior sampling, so that no list is abandoned forever
 SAMPLED = 0.02
 #: the maximum number of decisions that share one draw of the shared parameters
 KEEP = 16
 #: safety factor that covers rounding and the tolerance of `upper_ratio`
 BY_FAR = 1.001
-#: no random level is above, in units of its mean: -log of the smallest positive 1 - u
+#: the maximum of a random level, in units of its mean: -log of the smallest positive 1 - u
 HIGHEST = 37.0
 
 
-@with_belief
+@with_posterior
 @record
 class RandomBound:
-    """Choose items by a bound at a random level, and order them by one at a level of their own.
+    """Select items by a bound at a random level, and order them by a bound at another level.
 
-    The bound at level c is the largest q with E·kl(m, q) ≤ c, m the mean and E the evidence of an item's
-    posterior. Let e be that evidence with the prior as one click's worth of it at most, and ê the maximum over the
-    list. Items are chosen by c = max(0.3 X, X + log ρ) + 0.2 log⁺(ê/e), X exponential with mean 1, log⁺ the logarithm
-    where it is positive and else 0, ê that of the list chosen last, in any segment and under any constraints (at
-    the start, of the first items). They are ordered by c = 0.35 log(ê/e): an item that is tried gets a visible slot. e
-    and ê are those of the last draw of the parameters.
+    The bound at level c is the largest q with E·kl(m, q) ≤ c, where m is the mean and E the evidence of an item's
+    posterior. Let e be that evidence with the prior counted as one click at most, and ê its maximum over the list.
 
-    High levels are as rare as with X alone, times ρ, a good part of how often posterior sampling would try what looks
-    bad: an item with an unlucky start is tried again, which with 0.3 X may take longer than there is time. ρ is 0.015
-    (0.15/J of more than ten items), divided by the part of rounds without a click, and 1 at most: a round is worth that
-    part of a pass, so that a page that is clicked a lot takes more rounds to learn the same. With one draw of the bias
-    in fifty all is done as posterior sampling does it, so that in the long run no order is given up for good.
+    - Items are selected at c = max(0.3 X, X + log ρ) + 0.2 log⁺(ê/e), with X exponential of mean 1 and log⁺ the
+      positive part of the logarithm. ê is that of the last list, in any segment and under any constraints (at the
+      start, of the first items).
+    - They are ordered at c = 0.35 log(ê/e), so that an item that is tried gets a visible slot.
+
+    e and ê are as of the last draw of the parameters.
+
+    High levels are ρ times as frequent as with X alone, so an item with an unlucky start is tried again soon enough. ρ
+    is 0.015 (0.15/J with more than ten items), divided by the share of rounds without a click, at most 1: a round is
+    worth that share of a pass, and a page with many clicks takes more rounds to learn the same. For one draw of the
+    bias in fifty, decisions are those of posterior sampling, so that no order is abandoned forever.
     """
 
-    belief: Any
+    posterior: Any
     lists: Any
     level: float
     bonus: float
@@ -112,8 +114,8 @@ def random_bound(
     bias_shape: float = BIAS_SHAPE,
     bias_spread: float = BIAS_SPREAD,
 ) -> RandomBound:
-    """Random bounds, with the position bias known or learned."""
-    belief = hierarchical_posterior(
+    """Random bounds, with known or unknown position bias."""
+    posterior = hierarchical_posterior(
         task,
         passes=passes,
         half_life=half_life,
@@ -125,7 +127,7 @@ def random_bound(
         keep=KEEP,
         draws_levels=False,
     )
-    return start(task, belief, level, bonus, order, _part("rare", rare))
+    return start(task, posterior, level, bonus, order, _part("rare", rare))
 
 
 def _part(name: str, value: float) -> float:
@@ -134,11 +136,11 @@ def _part(name: str, value: float) -> float:
     return 0.0 if is_none else validation.share(name, value)
 
 
-def start(task: PolicyTask, belief: Any, level: float, bonus: float, order: float, rare: float) -> RandomBound:
-    """The policy with this belief."""
+def start(task: PolicyTask, posterior: Any, level: float, bonus: float, order: float, rare: float) -> RandomBound:
+    """Return the policy with this posterior."""
     rare *= min(1.0, RARE_FOR_ITEMS / (task.items - task.retired))
     return RandomBound(
-        belief=belief,
+        posterior=posterior,
         lists=lists_for(task),
         level=float(level),
         bonus=float(bonus),
@@ -157,18 +159,18 @@ def start(task: PolicyTask, belief: Any, level: float, bonus: float, order: floa
 
 @choose.register(RandomBound)
 def _choose(policy: RandomBound, rng: np.random.Generator) -> Ranking:
-    belief, mean, ranking = policy.belief, policy.mean, policy.ranking
-    is_redrawn = draw_parameters(belief, rng)
-    if belief.is_full_draw:
+    posterior, mean, ranking = policy.posterior, policy.mean, policy.ranking
+    is_redrawn = draw_parameters(posterior, rng)
+    if posterior.is_full_draw:
         return _sample(policy, rng)
     if is_redrawn:
         _look_back(policy)
-    shape, rate = belief.shape, belief.rate
+    shape, rate = posterior.shape, posterior.rate
     for item in range(len(mean)):
         mean[item] = shape[item] / rate[item]
     if not _stays(policy, shape, rate, rng):
-        arrange(policy.lists, policy.index, belief.position_bias, ranking, rng)
-        apply_cold_start_cap(belief, policy.lists, policy.index, ranking, rng)
+        arrange(policy.lists, policy.index, posterior.position_bias, ranking, rng)
+        apply_cold_start_cap(posterior, policy.lists, policy.index, ranking, rng)
     most = _most_seen(policy)
     if not _is_in_order(policy, shape, most, rng):
         order_index = policy.order_index
@@ -179,19 +181,19 @@ def _choose(policy: RandomBound, rng: np.random.Generator) -> Ranking:
                 level = policy.order * (most - policy.log_seen[item])
                 if level > 0.0:
                     order_index[item] *= upper_ratio(level / shape[item])
-        rearrange(policy.lists, order_index, belief.position_bias, ranking, rng)
+        rearrange(policy.lists, order_index, posterior.position_bias, ranking, rng)
     return ranking
 
 
 @inlined
 def _look_back(policy: RandomBound) -> None:
     """Refresh log e and the bonus of each item, and ρ."""
-    belief, log_seen = policy.belief, policy.log_seen
+    posterior, log_seen = policy.posterior, policy.log_seen
     if policy.rare > 0.0:
-        policy.often = max(1.0, pass_rate(belief) / policy.rare)
+        policy.often = max(1.0, pass_rate(posterior) / policy.rare)
         policy.behind = math.log(policy.often)
     for item in range(len(log_seen)):
-        log_seen[item] = math.log(belief.rate[item] - belief.assumed[item])
+        log_seen[item] = math.log(posterior.rate[item] - posterior.assumed[item])
     most = _most_seen(policy)
     for item in range(len(log_seen)):
         policy.raised[item] = policy.bonus * max(0.0, most - log_seen[item])
@@ -209,13 +211,13 @@ def _most_seen(policy: RandomBound) -> float:
 
 @inlined
 def _is_in_order(policy: RandomBound, shape: FloatArray, most: float, rng: np.random.Generator) -> bool:
-    """Whether the list is seen to be in its best order, without bounds.
+    """Whether the list is certain to be in its best order, without computing bounds.
 
-    It is if no item's bound reaches the mean of the item before it, m + g: if shape·kl(1, 1 + g/m) is above the level.
-    That is at least shape·g²/(2m(m + g)).
+    That holds if no item's bound reaches the mean m + g of the item before it, that is if shape·kl(1, 1 + g/m) exceeds
+    the level. The left side is at least shape·g²/(2m(m + g)).
     """
     mean, ranking = policy.mean, policy.ranking
-    by_bias = slots_in_order(policy.lists, policy.belief.position_bias, rng)
+    by_bias = slots_in_order(policy.lists, policy.posterior.position_bias, rng)
     for place in range(1, len(by_bias)):
         before, item = ranking[by_bias[place - 1]], ranking[by_bias[place]]
         gap = mean[before] - mean[item]
@@ -227,34 +229,34 @@ def _is_in_order(policy: RandomBound, shape: FloatArray, most: float, rng: np.ra
 
 @inlined
 def _sample(policy: RandomBound, rng: np.random.Generator) -> Ranking:
-    """The best list for attractiveness as drawn, in the order of that draw: what posterior sampling shows."""
-    belief, index = policy.belief, policy.index
+    """Return the best list for a draw of attractiveness, as posterior sampling does."""
+    posterior, index = policy.posterior, policy.index
     for item in range(len(index)):
-        index[item] = rng.standard_gamma(belief.shape[item]) / belief.rate[item]
-    arrange(policy.lists, index, belief.position_bias, policy.ranking, rng)
-    apply_cold_start_cap(belief, policy.lists, index, policy.ranking, rng)
+        index[item] = rng.standard_gamma(posterior.shape[item]) / posterior.rate[item]
+    arrange(policy.lists, index, posterior.position_bias, policy.ranking, rng)
+    apply_cold_start_cap(posterior, policy.lists, index, policy.ranking, rng)
     return policy.ranking
 
 
 @inlined
 def _random_level(policy: RandomBound, left: float) -> float:
-    """The random part of a level; `left` is uniform on (0, 1]."""
+    """Return the random part of a level; `left` is uniform on (0, 1]."""
     drawn = -math.log(left)
     return max(drawn * policy.level, drawn - policy.behind)
 
 
 @inlined
 def _is_below(policy: RandomBound, left: float, far: float) -> bool:
-    """Whether the random part is seen to be below `far`, which is not negative, without a logarithm.
+    """Whether the random part is certain to be below `far` ≥ 0, without computing a logarithm.
 
-    It is if left·e^(far/level) > 1 and left·e^far/ρ > 1.
+    That holds if left·e^(far/level) > 1 and left·e^far/ρ > 1.
     """
     return left * _below_exp(far / policy.level) > 1.0 and left * _below_exp(far) * policy.often > 1.0
 
 
 @inlined
 def _below_exp(x: float) -> float:
-    """Less than e^x, by not much where x is small."""
+    """Return a lower bound of e^x that is tight for small x."""
     return 1.0 + x * (1.0 + x / 2.0 * (1.0 + x / 3.0 * (1.0 + x / 4.0)))
 
 
@@ -262,8 +264,8 @@ def _below_exp(x: float) -> float:
 def _stays(policy: RandomBound, shape: FloatArray, rate: FloatArray, rng: np.random.Generator) -> bool:
     """Fill `index`. Returns True early, leaving it partial, if the selected set cannot change.
 
-    They are if as many as there are slots have means above all bounds of the others, for no bound is below its mean.
-    Where values or constraints decide, nothing is sure.
+    That is certain if as many items as there are slots have means above the bounds of all others, since no bound is
+    below its mean. It is never certain if values or constraints decide.
     """
     mean, raised, index = policy.mean, policy.raised, policy.index
     slots, items = len(policy.ranking), len(mean)
@@ -274,13 +276,13 @@ def _stays(policy: RandomBound, shape: FloatArray, rate: FloatArray, rng: np.ran
     for item in range(items):
         if mean[item] >= least:
             above += 1
-            # which may have to give way
-            reached = reached or is_new(policy.belief, item)
+            # the cold-start cap may remove a new item
+            reached = reached or is_new(policy.posterior, item)
         else:
             index[item] = mean[item]
             gap = least - mean[item]
-            # by how much, at least, E·kl(m, least) exceeds what the level is raised by; mostly enough to see that the
-            # bound is below `least`
+            # a lower bound on how far E·kl(m, least) exceeds the bonus of the level; it usually shows that the bound is
+            # below `least`
             far = gap * gap * rate[item] * per_least - raised[item]
             if far < highest_level:
                 left = 1.0 - rng.random()
@@ -298,7 +300,7 @@ def _stays(policy: RandomBound, shape: FloatArray, rate: FloatArray, rng: np.ran
             left = 1.0 - rng.random()
             index[item] = mean[item]
             # an item whose mean is above all other bounds stays selected
-            if not is_sure or mean[item] <= highest or is_new(policy.belief, item):
+            if not is_sure or mean[item] <= highest or is_new(policy.posterior, item):
                 level = _random_level(policy, left) + raised[item]
                 if level > 0.0:
                     index[item] *= upper_ratio(level / shape[item])
@@ -307,9 +309,9 @@ def _stays(policy: RandomBound, shape: FloatArray, rate: FloatArray, rng: np.ran
 
 @learn.register(RandomBound)
 def _learn(policy: RandomBound, ranking: Ranking, clicked: int) -> None:
-    update(policy.belief, ranking, clicked)
+    update(policy.posterior, ranking, clicked)
 
 
 @update_from_tally.register(RandomBound)
 def _update_from_tally(policy: RandomBound, clicks: FloatArray, passes: FloatArray) -> None:
-    update_by_tally(policy.belief, clicks, passes)
+    update_by_tally(policy.posterior, clicks, passes)

@@ -32,8 +32,8 @@ def run(text: str) -> None:
             rng=np.random.default_rng(0),
         )
     shown = learner.choose(segment=learner.segments - 1)
-    learner.expect(shown)
-    learner.settle(shown)
+    learner.add_pending(shown)
+    learner.remove_pending(shown)
     learner.learn(shown, shown[0])
     learner.learn(shown, None)
     learner.choose_several(1)

@@ -171,13 +171,13 @@ class Learner(PosteriorReports):
         number = self._prepared(segment, exclude, pin)
         return self._runner.choose_several(count, self.rng, number)
 
-    def expect(self, shown: Iterable[str], segment: int = 0) -> None:
+    def add_pending(self, shown: Iterable[str], segment: int = 0) -> None:
         """Count the outcome of a list as pending: the policy need not explore the same thing meanwhile."""
-        self._runner.expect(self._factory.segment(segment), self._items.numbered("shown", shown))
+        self._runner.add_pending(self._factory.segment(segment), self._items.numbered("shown", shown))
 
-    def settle(self, shown: Iterable[str], segment: int = 0) -> None:
+    def remove_pending(self, shown: Iterable[str], segment: int = 0) -> None:
         """Count the outcome of a list as pending no longer: it is about to be learned, or it was lost."""
-        if not self._runner.settle(self._factory.segment(segment), self._items.numbered("shown", shown)):
+        if not self._runner.remove_pending(self._factory.segment(segment), self._items.numbered("shown", shown)):
             where = f" of segment {segment}" if self.segments > 1 else ""
             raise InvalidInput(f"no outcome of {validation.short(shown)} is expected{where}")
 
@@ -261,7 +261,7 @@ class Learner(PosteriorReports):
         """The number of a segment; the policy has the constraints of the decision from here on."""
         number, constraints = self._factory.segment(segment), self._items.constraints(exclude, pin, self.slots)
         self._runner.started()
-        self._runner.turned(number)
+        self._runner.for_segment(number)
         self._runner.impose(constraints)
         return number
 

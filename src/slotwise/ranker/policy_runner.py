@@ -19,14 +19,14 @@ from slotwise.jit.background_compile import SETTING, Kernels, When, kernels_for,
 from slotwise.policies import (
     PolicySpec,
     PolicyTask,
+    add_pending,
     choose,
     choose_several,
-    expect,
-    hold_still,
+    defer_refits,
     impose_rules,
     learn,
-    settle,
-    turn_to,
+    remove_pending,
+    set_segment,
     update_from_tally,
 )
 from slotwise.posterior import iterate_tallies
@@ -113,10 +113,10 @@ class PolicyFactory:
             return self.policy.start(self.task, self.counted.tally())
         begun = self.policy.start(self.task, Tally.empty(self.slots, len(self.items)))
         for segment, tally, is_followed in iterate_tallies(self.counted.in_order()):
-            hold_still(begun, is_followed)
-            turn_to(begun, segment)
+            defer_refits(begun, is_followed)
+            set_segment(begun, segment)
             update_from_tally(begun, tally.clicks, tally.passes)
-        turn_to(begun, 0)
+        set_segment(begun, 0)
         return begun
 
 
@@ -136,7 +136,7 @@ class PolicyRunner:
         #: the current constraints, which are imposed again only when they change
         self._imposed: DecisionConstraints | None = None
         #: the current segment
-        self._turned_to = 0
+        self._segment = 0
         #: lists whose outcomes are pending
         self._pending: Counter[_Shown] = Counter()
 
@@ -145,11 +145,11 @@ class PolicyRunner:
         kernels = self._factory.kernels
         if self.record is None:
             with kernels.or_interpreted():
-                self.record, self._imposed, self._turned_to = self._factory.begin(), None, 0
+                self.record, self._imposed, self._segment = self._factory.begin(), None, 0
                 self.has_chosen = False
                 for (segment, numbers), rounds in self._pending.items():
                     for _ in range(rounds):
-                        expect(self.turned(segment), self._ranking(numbers))
+                        add_pending(self.for_segment(segment), self._ranking(numbers))
         elif is_plain(self.record) and kernels.are_there:
             self.record = compiled(self.record, like=self._factory.empty())
         return self.record
@@ -162,11 +162,11 @@ class PolicyRunner:
         """Impose the constraints again at the next decision."""
         self._imposed = None
 
-    def turned(self, segment: int) -> Any:
+    def for_segment(self, segment: int) -> Any:
         """The record, with this segment as the current one."""
-        if segment != self._turned_to:
-            turn_to(self.record, segment)
-            self._turned_to = segment
+        if segment != self._segment:
+            set_segment(self.record, segment)
+            self._segment = segment
         return self.record
 
     def impose(self, constraints: DecisionConstraints) -> None:
@@ -180,24 +180,24 @@ class PolicyRunner:
     def choose(self, rng: np.random.Generator, segment: int) -> Ranking:
         """Choose one list."""
         self.has_chosen = True
-        ranking: Ranking = choose(self.turned(segment), rng)
+        ranking: Ranking = choose(self.for_segment(segment), rng)
         return ranking
 
     def choose_several(self, count: int, rng: np.random.Generator, segment: int) -> IntArray:
         """Choose `count` lists, one a row."""
         self.has_chosen = True
         lists = np.empty((count, self._slots), np.int64)
-        choose_several(self.turned(segment), rng, lists)
+        choose_several(self.for_segment(segment), rng, lists)
         return lists
 
-    def expect(self, segment: int, numbers: Iterable[int]) -> None:
+    def add_pending(self, segment: int, numbers: Iterable[int]) -> None:
         """Count the outcome of a list as pending."""
         shown = segment, tuple(numbers)
         self._pending[shown] += 1
         if self.record is not None:
-            expect(self.turned(segment), self._ranking(shown[1]))
+            add_pending(self.for_segment(segment), self._ranking(shown[1]))
 
-    def settle(self, segment: int, numbers: Iterable[int]) -> bool:
+    def remove_pending(self, segment: int, numbers: Iterable[int]) -> bool:
         """Count it as pending no longer; whether it was pending."""
         shown = segment, tuple(numbers)
         if not self._pending[shown]:
@@ -206,13 +206,13 @@ class PolicyRunner:
         if not self._pending[shown]:
             del self._pending[shown]
         if self.record is not None:
-            settle(self.turned(segment), self._ranking(shown[1]))
+            remove_pending(self.for_segment(segment), self._ranking(shown[1]))
         return True
 
     def learn(self, segment: int, numbers: Iterable[int], slot: int) -> None:
         """Learn the outcome of one list; a policy that has not begun will begin with its count."""
         if self.record is not None:
-            learn(self.turned(segment), self._ranking(numbers), slot)
+            learn(self.for_segment(segment), self._ranking(numbers), slot)
 
     def update_from_tally(self, segment: int, tally: Tally, *, more_may_follow: bool) -> None:
         """Add the counts of a tally; a policy that has not begun will begin with them."""
@@ -220,7 +220,7 @@ class PolicyRunner:
             # to begin again from all counts is quicker than to add them one after the other
             self.record = None
         elif self.record is not None:
-            update_from_tally(self.turned(segment), tally.clicks, tally.passes)
+            update_from_tally(self.for_segment(segment), tally.clicks, tally.passes)
 
     def _ranking(self, numbers: Iterable[int]) -> Ranking:
         """A list with an entry for each slot, empty at the end."""

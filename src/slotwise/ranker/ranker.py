@@ -126,7 +126,7 @@ class Ranker:
         self._segments = saved.segments
         self._exploring = saved.exploring
         for shown, segment in self._pending.values():
-            learner.expect(shown, segment)
+            learner.add_pending(shown, segment)
 
     def rank(self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None, segment: Name = None) -> Ranking:
         """Choose the list for one page view.
@@ -151,9 +151,9 @@ class Ranker:
             choose = self._learner.choose if self._exploring else self._learner.choose_best
             ranking = Ranking(secrets.token_hex(16), choose(exclude, pin, number), checked_name(segment))
             self._pending[ranking.id] = ranking.items, number
-            self._learner.expect(ranking.items, number)
+            self._learner.add_pending(ranking.items, number)
             if len(self._pending) > MAX_PENDING:
-                self._learner.settle(*self._pending.popitem(last=False)[1])
+                self._learner.remove_pending(*self._pending.popitem(last=False)[1])
                 self._expired += 1
             return ranking
 
@@ -175,7 +175,7 @@ class Ranker:
             shown, segment = pending
             self._learner.learn(shown, clicked, segment)
             # last: an outcome that was refused may be corrected
-            self._learner.settle(shown, segment)
+            self._learner.remove_pending(shown, segment)
             del self._pending[id]
 
     @property

@@ -1,4 +1,4 @@
-"""Items that are available in a round: which lists may be shown, and how policies learn of it."""
+"""Items that are available in a round: which lists may be shown, and the constraints that policies get."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from slotwise.policies.interface import end_epoch, impose_rules
 
 
 @record
-class Everyone:
+class AlwaysAvailable:
     """All items are available in every round."""
 
     items: int
 
 
 @record
-class ComingAndGoing:
-    """Items come and go: buffers for the rules that policies get."""
+class ChangingAvailability:
+    """Items come and go: buffers for the constraints that policies get."""
 
     values: FloatArray
     excluded: IntArray
@@ -28,11 +28,11 @@ class ComingAndGoing:
     last: Ranking
 
 
-def presence_of(slots: int, items: int, comes_and_goes: bool) -> Everyone | ComingAndGoing:
-    """Return `Everyone` unless items come and go, so that policies without rules need not compile them."""
+def availability_of(slots: int, items: int, comes_and_goes: bool) -> AlwaysAvailable | ChangingAvailability:
+    """Return `AlwaysAvailable` unless items come and go, so that policies without rules need not compile them."""
     if not comes_and_goes:
-        return Everyone(items=items)
-    return ComingAndGoing(
+        return AlwaysAvailable(items=items)
+    return ChangingAvailability(
         values=np.ones(items),
         excluded=np.zeros(items, np.int64),
         pin=np.full(slots, EMPTY),
@@ -51,33 +51,33 @@ def can_be_shown(is_there: IntArray, there: int, ranking: Ranking) -> bool:
     return True
 
 
-@generic(default=lambda presence, is_there, there, policy: None)  # noqa: ARG005
-def tell_presence(presence: object, is_there: IntArray, there: int, policy: object) -> None:
-    """Impose on a policy the rule to show only available items from now on."""
+@generic(default=lambda availability, is_there, there, policy: None)  # noqa: ARG005
+def impose_availability(availability: object, is_there: IntArray, there: int, policy: object) -> None:
+    """Constrain a policy to the available items from now on."""
 
 
-@tell_presence.register(ComingAndGoing)
-def _tell_presence(presence: ComingAndGoing, is_there: IntArray, there: int, policy: object) -> None:
+@impose_availability.register(ChangingAvailability)
+def _impose_availability(availability: ChangingAvailability, is_there: IntArray, there: int, policy: object) -> None:
     absent = 0
     for item in range(len(is_there)):
         if is_there[item] == 0:
-            presence.excluded[absent] = item
+            availability.excluded[absent] = item
             absent += 1
-    pin = presence.pin
+    pin = availability.pin
     for slot in range(len(pin)):
         pin[slot] = CLOSED if slot >= there else EMPTY
-    impose_rules(policy, presence.values, presence.excluded[:absent], pin)
+    impose_rules(policy, availability.values, availability.excluded[:absent], pin)
     # a list that is held must not be shown again
-    if not can_be_shown(is_there, there, presence.last):
+    if not can_be_shown(is_there, there, availability.last):
         end_epoch(policy)
 
 
-@generic(default=lambda presence, ranking: None)  # noqa: ARG005
-def remember_shown(presence: object, ranking: Ranking) -> None:
+@generic(default=lambda availability, ranking: None)  # noqa: ARG005
+def remember_list(availability: object, ranking: Ranking) -> None:
     """Store the last list if items come and go."""
 
 
-@remember_shown.register(ComingAndGoing)
-def _remember_shown(presence: ComingAndGoing, ranking: Ranking) -> None:
+@remember_list.register(ChangingAvailability)
+def _remember_list(availability: ChangingAvailability, ranking: Ranking) -> None:
     for slot in range(len(ranking)):
-        presence.last[slot] = ranking[slot]
+        availability.last[slot] = ranking[slot]

@@ -9,7 +9,7 @@ from slotwise.jit import inlined, jit, record
 
 
 @record
-class Waiting:
+class DelayQueue:
     """The pending outcomes; the arrays have spare rows and grow when they are full."""
 
     #: number of pending outcomes
@@ -24,9 +24,9 @@ class Waiting:
     clicks: BoolArray
 
 
-def nothing_waiting(slots: int, room: int = 64) -> Waiting:
+def empty_queue(slots: int, room: int = 64) -> DelayQueue:
     """Return a queue without outcomes."""
-    return Waiting(
+    return DelayQueue(
         count=0,
         heap=np.arange(room),
         due=np.zeros(room, np.int64),
@@ -38,13 +38,13 @@ def nothing_waiting(slots: int, room: int = 64) -> Waiting:
 
 
 @inlined
-def is_due(waiting: Waiting, now: int) -> bool:
+def is_due(waiting: DelayQueue, now: int) -> bool:
     """Whether an outcome is due before round `now`."""
     return waiting.count > 0 and bool(waiting.due[waiting.heap[0]] <= now)
 
 
 @jit
-def put(waiting: Waiting, due: int, shown: int, segment: int, ranking: Ranking, clicks: BoolArray) -> None:
+def put(waiting: DelayQueue, due: int, shown: int, segment: int, ranking: Ranking, clicks: BoolArray) -> None:
     """Add an outcome that is due before round `due`."""
     if waiting.count == len(waiting.heap):
         _grow(waiting)
@@ -62,7 +62,7 @@ def put(waiting: Waiting, due: int, shown: int, segment: int, ranking: Ranking, 
 
 
 @jit
-def take(waiting: Waiting) -> int:
+def take(waiting: DelayQueue) -> int:
     """Remove the first outcome and return its row, which is valid until the next `put`."""
     heap = waiting.heap
     first = heap[0]
@@ -82,7 +82,7 @@ def take(waiting: Waiting) -> int:
 
 
 @inlined
-def _is_before(waiting: Waiting, row: int, other: int) -> bool:
+def _is_before(waiting: DelayQueue, row: int, other: int) -> bool:
     due = waiting.due
     if due[row] == due[other]:
         return bool(waiting.shown[row] < waiting.shown[other])
@@ -90,7 +90,7 @@ def _is_before(waiting: Waiting, row: int, other: int) -> bool:
 
 
 @jit
-def _grow(waiting: Waiting) -> None:
+def _grow(waiting: DelayQueue) -> None:
     """Double the number of rows."""
     room = len(waiting.heap)
     waiting.heap = np.concatenate((waiting.heap, np.arange(room, 2 * room)))

@@ -19,8 +19,8 @@ from slotwise.policies.policy_registry import PolicySpec
 from slotwise.simulation.adapters import check_users
 from slotwise.simulation.loop import advance, outcome_of
 from slotwise.simulation.world_items import draw_items
-from slotwise.simulation.world_loop import live
-from slotwise.simulation.world_state import begin
+from slotwise.simulation.world_loop import advance_world
+from slotwise.simulation.world_state import start_world
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class ChangingEnvironment:
         """Raise InvalidInput if a policy needs the position bias and there is no common one."""
         if self.world.position_bias is None and policy.knows_bias:
             why = "segments have their own" if self.world.users is None else "these users have none, or differ in it"
-            raise InvalidInput(f"{policy} must be told the position_bias, and {why}")
+            raise InvalidInput(f"{policy} needs a known position_bias, and {why}")
 
     def best_reward(self, task: PolicyTask) -> float:  # noqa: ARG002
         """Return 0: the best list changes."""
@@ -129,8 +129,8 @@ class ChangingEnvironment:
         world_rng = rng.spawn(1)[0]
         drawn = draw_items(self.world, task.horizon, world_rng)
         requirement = ", or not all of items that are there" if task.rules_per_decision else ""
-        state = begin(self.world, drawn, world_rng)
-        return Episode(live, state, (rng, world_rng), replace(task, features=drawn.features), requirement)
+        state = start_world(self.world, drawn, world_rng)
+        return Episode(advance_world, state, (rng, world_rng), replace(task, features=drawn.features), requirement)
 
 
 environment_of.register(World, ChangingEnvironment)

@@ -139,7 +139,7 @@ def advance(
     """
     clicks, passes, shown = trace.clicks, trace.passes, trace.shown
     slots = len(clicks)
-    # known to the compiler, and nothing is spent on empty slots, unless users are judged by a goal
+    # a constant for the compiler: empty slots cost nothing unless there is a goal
     empty = may_be_empty(users)
     total = trace.total_regret
     until_recorded = trace.record_at[trace.recorded]
@@ -150,7 +150,7 @@ def advance(
         clicked = draw_outcome(outcome, users, ranking, rng)
         count_round(clicks, passes, ranking, clicked, empty)
         total += trace.best_reward - reward(users, ranking)
-        # last: the arrays are the policy's own, to do with as it likes from here on
+        # last, because learning may change the policy's own array
         teach(outcome, policy, ranking, clicked)
         if now == until_recorded:
             until_recorded = record_regret(trace, total)

@@ -8,18 +8,26 @@ from slotwise.click_models.base import first_click
 from slotwise.core.tally import count_round
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
 from slotwise.jit import inlined, jit
-from slotwise.policies.interface import choose, expect, learn_clicks, learns_from, settle, turn_to, update_from_tally
-from slotwise.simulation.available_items import can_be_shown, remember_shown, tell_presence
+from slotwise.policies.interface import (
+    add_pending,
+    choose,
+    learn_clicks,
+    learns_from,
+    remove_pending,
+    set_segment,
+    update_from_tally,
+)
+from slotwise.simulation.available_items import can_be_shown, impose_availability, remember_list
 from slotwise.simulation.delay_queue import is_due, put, take
 from slotwise.simulation.loop import Trace, is_ranking, record_regret
 from slotwise.simulation.visitor_clicks import visit
-from slotwise.simulation.world_state import Living, change, draw_due, draw_segment, reward_now
+from slotwise.simulation.world_state import WorldState, change, draw_due, draw_segment, reward_now
 
 
 @jit
-def live(
+def advance_world(
     policy: object,
-    living: Living,
+    state: WorldState,
     rng: np.random.Generator,
     world_rng: np.random.Generator,
     trace: Trace,
@@ -32,44 +40,44 @@ def live(
     """
     clicks, passes, shown = trace.clicks, trace.passes, trace.shown
     slots = len(clicks)
-    waiting, total = living.waiting, trace.total_regret
+    waiting, total = state.waiting, trace.total_regret
     until_recorded = trace.record_at[trace.recorded]
     for now in range(trace.round, trace.round + rounds):
-        if now >= living.next_change:
-            if change(living, now, world_rng):
-                tell_presence(living.presence, living.is_there, living.there, policy)
+        if now >= state.next_change:
+            if change(state, now, world_rng):
+                impose_availability(state.availability, state.is_there, state.there, policy)
         while is_due(waiting, now):
             row = take(waiting)
             late, late_clicks = waiting.ranking[row], waiting.clicks[row]
-            turn_to(policy, int(waiting.segment[row]))
-            settle(policy, late)
+            set_segment(policy, int(waiting.segment[row]))
+            remove_pending(policy, late)
             if learns_from(policy, late):
                 learn_clicks(policy, late, late_clicks)
             else:
                 slot = first_click(late_clicks)
-                _mark(living.clicks, living.passes, late, slot, 1.0)
-                update_from_tally(policy, living.clicks, living.passes)
-                _mark(living.clicks, living.passes, late, slot, 0.0)
-        segment = draw_segment(living, world_rng)
-        turn_to(policy, segment)
+                _mark(state.clicks, state.passes, late, slot, 1.0)
+                update_from_tally(policy, state.clicks, state.passes)
+                _mark(state.clicks, state.passes, late, slot, 0.0)
+        segment = draw_segment(state, world_rng)
+        set_segment(policy, segment)
         ranking = choose(policy, rng)
         # rounds from 1 on: no item was shown in round 0
         if not is_ranking(ranking, slots, shown, now + 1, True):
             return False
-        if not can_be_shown(living.is_there, living.there, ranking):
+        if not can_be_shown(state.is_there, state.there, ranking):
             return False
-        bias, attractiveness = living.position_bias[segment], living.attractiveness[segment]
-        clicked = visit(living.visitors, segment, bias, attractiveness, ranking, rng)
+        bias, attractiveness = state.position_bias[segment], state.attractiveness[segment]
+        clicked = visit(state.visitors, segment, bias, attractiveness, ranking, rng)
         count_round(clicks, passes, ranking, clicked, True)
-        total += living.best_reward[segment] - reward_now(living, segment, ranking)
-        remember_shown(living.presence, ranking)
-        due = draw_due(living, now, world_rng)
+        total += state.best_reward[segment] - reward_now(state, segment, ranking)
+        remember_list(state.availability, ranking)
+        due = draw_due(state, now, world_rng)
         if due == now + 1 and not is_due(waiting, due):
-            # last: the array is the policy's own, to do with as it likes from here on
-            learn_clicks(policy, ranking, living.visitors.clicks)
+            # last, because learning may change the policy's own array
+            learn_clicks(policy, ranking, state.visitors.clicks)
         else:
-            put(waiting, due, now, segment, ranking, living.visitors.clicks)
-            expect(policy, ranking)
+            put(waiting, due, now, segment, ranking, state.visitors.clicks)
+            add_pending(policy, ranking)
         if now + 1 == until_recorded:
             until_recorded = record_regret(trace, total)
     trace.round += rounds

@@ -12,17 +12,17 @@ from slotwise.environments.availability import NEVER
 from slotwise.environments.world import World
 from slotwise.jit import inlined, jit, record
 from slotwise.optimize.top_k import keep_if_top
-from slotwise.simulation.available_items import presence_of
-from slotwise.simulation.delay_queue import Waiting, nothing_waiting
+from slotwise.simulation.available_items import availability_of
+from slotwise.simulation.delay_queue import DelayQueue, empty_queue
 from slotwise.simulation.visitor_clicks import Visitors, expected_of_visit, visitors_of
 from slotwise.simulation.world_items import Drawn
 
 
 @record
-class Living:
+class WorldState:
     """The state of a world at one round."""
 
-    #: how they click
+    #: how visitors click
     visitors: Visitors
     #: segments × slots, and the slots of each by decreasing bias
     position_bias: FloatArray
@@ -37,8 +37,8 @@ class Living:
     best_reward: FloatArray
     #: the first round at which anything changes
     next_change: int
-    #: of `presence_of`
-    presence: Any
+    #: of `availability_of`
+    availability: Any
     #: per item whether it is there, and how many are
     is_there: IntArray
     there: int
@@ -65,13 +65,13 @@ class Living:
     delay_rounds: int
     delay_log_stay: float
     delay_every: int
-    waiting: Waiting
+    waiting: DelayQueue
     #: room for the tally of one round, slots × items, of zeros
     clicks: FloatArray
     passes: FloatArray
 
 
-def begin(world: World, drawn: Drawn, rng: np.random.Generator) -> Living:
+def start_world(world: World, drawn: Drawn, rng: np.random.Generator) -> WorldState:
     """Return the world before its first round, with the items of this replication."""
     segments, items = drawn.attractiveness.shape
     slots = world.slots
@@ -89,7 +89,7 @@ def begin(world: World, drawn: Drawn, rng: np.random.Generator) -> Living:
         walked += rng.normal(0.0, walk.sd, items)
     keeps = math.exp(-world.step / walk.rounds) if walk else 0.0
     moves = walk is not None or cycle is not None
-    return Living(
+    return WorldState(
         visitors=visitors_of(world),
         position_bias=biases,
         slot_order=np.argsort(-biases, axis=1, kind="stable"),
@@ -99,7 +99,7 @@ def begin(world: World, drawn: Drawn, rng: np.random.Generator) -> Living:
         best=np.full((segments, slots), EMPTY),
         best_reward=np.zeros(segments),
         next_change=0,
-        presence=presence_of(slots, items, world.comes_and_goes),
+        availability=availability_of(slots, items, world.comes_and_goes),
         is_there=is_there,
         there=int(is_there.sum()),
         event_round=rounds[in_order],
@@ -121,100 +121,100 @@ def begin(world: World, drawn: Drawn, rng: np.random.Generator) -> Living:
         # P(D > d) = (1 - p)^(d + 1), p = 1/(1 + mean)
         delay_log_stay=-math.log1p(1.0 / delay.mean_rounds) if delay.mean_rounds else 0.0,
         delay_every=delay.every,
-        waiting=nothing_waiting(slots),
+        waiting=empty_queue(slots),
         clicks=np.zeros((slots, items)),
         passes=np.zeros((slots, items)),
     )
 
 
 @jit
-def change(living: Living, now: int, rng: np.random.Generator) -> bool:
+def change(state: WorldState, now: int, rng: np.random.Generator) -> bool:
     """Apply the changes of round `now`; return whether items came or went, or it is the first round."""
     came_or_went = now == 0
-    while living.next_event < len(living.event_round) and living.event_round[living.next_event] <= now:
-        item, arrives = living.event_item[living.next_event], living.event_arrives[living.next_event]
-        living.is_there[item] = arrives
-        living.there += 2 * arrives - 1
-        living.next_event += 1
+    while state.next_event < len(state.event_round) and state.event_round[state.next_event] <= now:
+        item, arrives = state.event_item[state.next_event], state.event_arrives[state.next_event]
+        state.is_there[item] = arrives
+        state.there += 2 * arrives - 1
+        state.next_event += 1
         came_or_went = True
     moved = now == 0
-    while living.next_jump < len(living.jump_round) and living.jump_round[living.next_jump] <= now:
-        to = living.jump_to[living.next_jump]
+    while state.next_jump < len(state.jump_round) and state.jump_round[state.next_jump] <= now:
+        to = state.jump_to[state.next_jump]
         for segment in range(to.shape[0]):
             for item in range(to.shape[1]):
-                living.base[segment, item] = to[segment, item]
-        living.next_jump += 1
+                state.base[segment, item] = to[segment, item]
+        state.next_jump += 1
         moved = True
-    if living.next_move <= now:
-        if now > 0 and living.walk_adds > 0.0:
-            for item in range(len(living.walked)):
-                living.walked[item] = living.walk_keeps * living.walked[item] + living.walk_adds * rng.standard_normal()
-        living.next_move += living.step
+    if state.next_move <= now:
+        if now > 0 and state.walk_adds > 0.0:
+            for item in range(len(state.walked)):
+                state.walked[item] = state.walk_keeps * state.walked[item] + state.walk_adds * rng.standard_normal()
+        state.next_move += state.step
         moved = True
     if moved:
-        _move(living, now)
-    _find_best(living)
-    living.next_change = living.next_move
-    if living.next_event < len(living.event_round):
-        living.next_change = min(living.next_change, living.event_round[living.next_event])
-    if living.next_jump < len(living.jump_round):
-        living.next_change = min(living.next_change, living.jump_round[living.next_jump])
+        _move(state, now)
+    _find_best(state)
+    state.next_change = state.next_move
+    if state.next_event < len(state.event_round):
+        state.next_change = min(state.next_change, state.event_round[state.next_event])
+    if state.next_jump < len(state.jump_round):
+        state.next_change = min(state.next_change, state.jump_round[state.next_jump])
     return came_or_went
 
 
 @inlined
-def _move(living: Living, now: int) -> None:
+def _move(state: WorldState, now: int) -> None:
     """Compute the current attractiveness."""
-    segments, items = living.base.shape
+    segments, items = state.base.shape
     # a cycle is where it was at its last move
-    at = now - now % living.step
+    at = now - now % state.step
     for item in range(items):
         factor = 1.0
-        if living.next_move < NEVER:
-            turn = math.sin(2.0 * math.pi * (at / living.period + living.phases[item]))
-            factor = math.exp(living.walked[item] + living.amplitude * turn)
+        if state.next_move < NEVER:
+            turn = math.sin(2.0 * math.pi * (at / state.period + state.phases[item]))
+            factor = math.exp(state.walked[item] + state.amplitude * turn)
         for segment in range(segments):
-            living.attractiveness[segment, item] = living.base[segment, item] * factor
+            state.attractiveness[segment, item] = state.base[segment, item] * factor
 
 
 @inlined
-def _find_best(living: Living) -> None:
+def _find_best(state: WorldState) -> None:
     """Find the best list of each segment and its reward.
 
     The most attractive available items go into the most visible of the first slots. If that need not be the best list,
     a local search starts from it.
     """
-    segments, items = living.attractiveness.shape
-    slots = living.position_bias.shape[1]
-    wanted = min(slots, living.there)
+    segments, items = state.attractiveness.shape
+    slots = state.position_bias.shape[1]
+    wanted = min(slots, state.there)
     top = np.zeros(slots, np.int64)
     for segment in range(segments):
-        attractiveness, best = living.attractiveness[segment], living.best[segment]
+        attractiveness, best = state.attractiveness[segment], state.best[segment]
         count = 0
         for item in range(items):
-            if living.is_there[item] == 0:
+            if state.is_there[item] == 0:
                 continue
             count = keep_if_top(attractiveness, item, top, count, wanted)
         place = 0
-        for slot in living.slot_order[segment]:
+        for slot in state.slot_order[segment]:
             best[slot] = EMPTY
             if slot < wanted:
                 best[slot] = top[place]
                 place += 1
-        living.best_reward[segment] = reward_now(living, segment, best)
-        if not living.visitors.sorts:
-            _climb(living, segment, best, wanted)
+        state.best_reward[segment] = reward_now(state, segment, best)
+        if not state.visitors.sorts:
+            _climb(state, segment, best, wanted)
 
 
 @jit
-def _climb(living: Living, segment: int, best: Ranking, wanted: int) -> None:
+def _climb(state: WorldState, segment: int, best: Ranking, wanted: int) -> None:
     """Exchange two slots, or an item for an available one that is not shown, as long as that gains reward."""
     gained = True
     while gained:
         gained = False
         for slot in range(wanted):
-            for item in range(len(living.is_there)):
-                if living.is_there[item] == 0:
+            for item in range(len(state.is_there)):
+                if state.is_there[item] == 0:
                     continue
                 before, other = best[slot], -1
                 for place in range(wanted):
@@ -225,10 +225,10 @@ def _climb(living: Living, segment: int, best: Ranking, wanted: int) -> None:
                 best[slot] = item
                 if other >= 0:
                     best[other] = before
-                reward = reward_now(living, segment, best)
-                # more than rounding does
-                if reward > living.best_reward[segment] + 1e-12:
-                    living.best_reward[segment] = reward
+                reward = reward_now(state, segment, best)
+                # more than a rounding error
+                if reward > state.best_reward[segment] + 1e-12:
+                    state.best_reward[segment] = reward
                     gained = True
                     continue
                 best[slot] = before
@@ -237,28 +237,28 @@ def _climb(living: Living, segment: int, best: Ranking, wanted: int) -> None:
 
 
 @inlined
-def reward_now(living: Living, segment: int, ranking: Ranking) -> float:
+def reward_now(state: WorldState, segment: int, ranking: Ranking) -> float:
     """Return the expected number of clicks of a visitor of this segment in this round."""
-    bias, attractiveness = living.position_bias[segment], living.attractiveness[segment]
-    return expected_of_visit(living.visitors, segment, bias, attractiveness, ranking)
+    bias, attractiveness = state.position_bias[segment], state.attractiveness[segment]
+    return expected_of_visit(state.visitors, segment, bias, attractiveness, ranking)
 
 
 @inlined
-def draw_segment(living: Living, rng: np.random.Generator) -> int:
+def draw_segment(state: WorldState, rng: np.random.Generator) -> int:
     """Draw the segment of the next visitor; with one segment nothing is drawn."""
-    last = len(living.shares) - 1
+    last = len(state.shares) - 1
     if last == 0:
         return 0
     drawn, segment = rng.random(), 0
-    while segment < last and drawn >= living.shares[segment]:
+    while segment < last and drawn >= state.shares[segment]:
         segment += 1
     return segment
 
 
 @inlined
-def draw_due(living: Living, now: int, rng: np.random.Generator) -> int:
+def draw_due(state: WorldState, now: int, rng: np.random.Generator) -> int:
     """Draw the round before which the outcome of round `now` is due: the next one if there is no delay."""
-    due = now + 1 + living.delay_rounds
-    if living.delay_log_stay < 0.0:
-        due += int(math.log(1.0 - rng.random()) / living.delay_log_stay)
-    return -(-due // living.delay_every) * living.delay_every
+    due = now + 1 + state.delay_rounds
+    if state.delay_log_stay < 0.0:
+        due += int(math.log(1.0 - rng.random()) / state.delay_log_stay)
+    return -(-due // state.delay_every) * state.delay_every

@@ -103,9 +103,11 @@ def test_hourly_history_comes_from_the_process_too(tmp_path: Path) -> None:
         for name in ("large", "small"):
             await worker.decide(name)
         await settled(worker, clock)
-        await worker.keep_ends(hour)
+        await worker.store_hourly_summaries(hour)
         assert child()
-        kept = await worker._placements.read(lambda store: [store.ended(name, hour) for name in ("large", "small")])
+        kept = await worker._placements.read(
+            lambda store: [store.lacks_summary(name, hour) for name in ("large", "small")]
+        )
         assert kept == [False, False]
 
     drive(tmp_path, test)

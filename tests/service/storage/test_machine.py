@@ -221,11 +221,11 @@ class Machine(RuleBasedStateMachine):
         assert merged == self.model.merge(before)
 
     @rule(worker=workers, name=st.sampled_from(PLACEMENTS), start=st.sampled_from([0, 3600]), text=st.text(max_size=3))
-    def keep_end(self, worker: int, name: str, start: int, text: str) -> None:
+    def store_hourly_summary(self, worker: int, name: str, start: int, text: str) -> None:
         text = text.replace("\0", "")
-        self.stores[worker].keep_end(name, start, text)
+        self.stores[worker].store_hourly_summary(name, start, text)
         kept = self.model.ends.setdefault((name, start), text)
-        assert self.stores[worker].period_ends(name, start, start + 1) == [(start, kept)]
+        assert self.stores[worker].hourly_summaries(name, start, start + 1) == [(start, kept)]
 
     @rule(worker=workers, data=st.data(), what=st.sampled_from(["write", "write", "finalise", "merge", "put", "drop"]))
     def crash(self, worker: int, data: st.DataObject, what: str) -> None:

@@ -20,23 +20,23 @@ from slotwise.policies.policy_registry import register
 class BatchRank:
     """Algorithms 1 to 4. A batch is a range of slots and the items that may belong there.
 
-    Of each batch the items that were observed least are shown, at random slots of its range, until all were observed
-    n_l = ⌈16 · 4^l log T⌉ times in stage l. Then, with KL-UCB bounds U and L at level log T + 3 log log T on the chance
-    of a click, and the items in decreasing order of L:
+    Each batch shows its least observed items, in random slots of its range, until all were observed
+    n_l = ⌈16 · 4^l log T⌉ times in stage l. Then U and L are the KL-UCB bounds of the probability of a click, at level
+    log T + 3 log log T. With the items in decreasing order of L:
 
-        if the L of the s-th is above the U of all after it, the batch is split after the s-th, for the largest such s;
-        else items whose U is below the L of the last that has a slot are given up, and the next stage begins.
+        if the L of the s-th item exceeds the U of all later ones, split the batch after it, for the largest such s;
+        else drop the items whose U is below the L of the last item with a slot, and begin the next stage.
 
-    The paper begins a next stage only in a batch of more items than slots. One without items to spare would then never
-    be split after its first stage; here its next stage begins too.
+    The paper begins a next stage only if a batch has more items than slots, so other batches could not be split after
+    their first stage. Here every batch gets a next stage.
     """
 
     #: log T, and the level of exploration
     log_rounds: float
     level: float
-    #: per item: the first slot of its batch, or -1 once it was given up
+    #: per item: the first slot of its batch, or -1 once it is dropped
     batch: IntArray
-    #: by the first slot of a batch: the slot after its last, its stage, and how many items it has
+    #: by the first slot of a batch: the slot after its last, its stage, and its number of items
     stop: IntArray
     stage: IntArray
     size: IntArray
@@ -46,9 +46,9 @@ class BatchRank:
     #: per item, at the end of a stage: U and L
     upper: FloatArray
     lower: FloatArray
-    #: room for the items of one batch
+    #: scratch: the items of one batch
     members: IntArray
-    #: room for one click or none
+    #: scratch: whether each slot was clicked
     clicked: BoolArray
     ranking: Ranking
 
@@ -60,9 +60,9 @@ class BatchRank:
     citation="Zoghi, Tunys, Ghavamzadeh, Kveton, Szepesvári and Wen, Online Learning to Rank in Stochastic Click "
     "Models (2017)",
     limits={
-        "goal": "it knows no values and no constraints",
-        "tally": "what it remembers, the clicks of this stage, does not follow from a tally",
-        "soon": "it shows lists at random until each item was observed 16 log T times, and often four times that",
+        "goal": "it supports neither values nor constraints",
+        "tally": "it needs the clicks of each stage, which a tally does not have",
+        "soon": "it shows random lists until each item was observed 16 log T times, and often four times that",
     },
     rival=True,
 )
@@ -95,7 +95,7 @@ def _choose(policy: BatchRank, rng: np.random.Generator) -> Ranking:
     while first < len(ranking):
         count, least = _gather(policy, first)
         shuffle(members, 0, count, rng)
-        # no item is more than one observation ahead: those that are behind come first
+        # items are at most one observation apart: those with fewer come first
         behind = 0
         for place in range(count):
             if policy.observed[members[place]] == least:
@@ -111,7 +111,7 @@ def _choose(policy: BatchRank, rng: np.random.Generator) -> Ranking:
 
 @inlined
 def _gather(policy: BatchRank, first: int) -> tuple[int, float]:
-    """Put the items of a batch into `members`: how many, and how often those that were observed least were."""
+    """Put the items of a batch into `members`; return their number and the fewest observations of one."""
     count, least = 0, math.inf
     for item in range(len(policy.batch)):
         if policy.batch[item] == first:
@@ -136,7 +136,7 @@ def _learn_clicks(policy: BatchRank, ranking: Ranking, clicks: BoolArray) -> Non
 
 @inlined
 def _collect(policy: BatchRank, first: int, item: int, least: float, clicked: bool) -> None:
-    # an outcome from before a split may be of an item of another batch
+    # after a split, a late outcome may belong to an item of another batch
     if policy.batch[item] == first and policy.observed[item] == least:
         policy.observed[item] += 1.0
         if clicked:

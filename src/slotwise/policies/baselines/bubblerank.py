@@ -1,4 +1,4 @@
-"""BubbleRank: exchange neighbours of a base list at random, and for good when one clearly wins; Li et al. (2019)."""
+"""BubbleRank: swap neighbours of a base list at random, and permanently once one clearly wins; Li et al. (2019)."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ from slotwise.policies.policy_registry import register
 
 @record
 class BubbleRank:
-    """Algorithm 1. In odd and in even rounds by turns, neighbours in the base list are paired from its first or second.
+    """Algorithm 1. Rounds alternate between pairing the base list's neighbours from its first item and from its second.
 
-    A pair (i, j) is shown in random order as long as s_ij ≤ 2√(n_ij log(1/δ)), s_ij being the sum of the differences of
-    their clicks C_i - C_j in the rounds in which they were a pair, n_ij that of |C_i - C_j|, and δ = T⁻⁴. When
-    s_ji > 2√(n_ji log(1/δ)) for the lower of two neighbours, they change places in the base list.
+    Let s_ij be the sum of C_i - C_j, the difference of the clicks on i and j, over the rounds in which they were a
+    pair, n_ij the sum of |C_i - C_j|, and δ = T⁻⁴. A pair (i, j) is shown in random order while
+    s_ij ≤ 2√(n_ij log(1/δ)). If s_ji > 2√(n_ji log(1/δ)) for the lower item j, they swap places in the base list.
 
-    The paper re-ranks a list that is given, of as many items as slots. Here the first base list is drawn at random, and
-    where there are more items a list has them all: whatever stands right below the page, drawn uniformly from all that
-    are not on it, may be paired with its last. Outcomes are taken to come at once, each before the next choice.
+    The paper re-ranks a given list with as many items as slots. Here the first base list is random, and it holds all
+    items: the last item on the page may be paired with one drawn uniformly from those off the page. Each outcome must
+    arrive before the next choice.
 
-    The text of the paper could not be had in full: this is its algorithm as it is known, not checked line by line.
+    The full text of the paper was not available. This is the algorithm as it is commonly described, not checked line by
+    line against the paper.
     """
 
     #: rounds learned from
     rounds: int
     #: log(1/δ)
     log_odds: float
-    #: all items, those on the page first; and whether they were put into random order
+    #: all items, those on the page first, and whether they have been shuffled
     base: IntArray
     shuffled: bool
     #: s and n, items × items
     lead: FloatArray
     decided: FloatArray
-    #: per slot, room for the clicks of a round
+    #: scratch: whether each slot was clicked
     clicked: BoolArray
     ranking: Ranking
 
@@ -52,14 +53,14 @@ class BubbleRank:
     citation="Li, Kveton, Lattimore, Markov, de Rijke, Szepesvári and Zoghi, BubbleRank: Safe Online Learning to "
     "Re-Rank via Implicit Click Feedback (2019)",
     limits={
-        "goal": "it knows no values and no constraints",
-        "tally": "what it remembers, who was clicked beside whom, does not follow from a tally",
-        "soon": "it changes two neighbours at a time, and each only after hundreds of clicks",
+        "goal": "it supports neither values nor constraints",
+        "tally": "it needs the clicks of pairs of items on one list, which a tally does not have",
+        "soon": "it swaps two neighbours at a time, each pair only after hundreds of clicks",
     },
     rival=True,
 )
 def bubblerank(task: PolicyTask) -> BubbleRank:
-    """BubbleRank with δ = T⁻⁴, from a list at random."""
+    """BubbleRank with δ = T⁻⁴, from a random list."""
     square = (task.items, task.items)
     return BubbleRank(
         rounds=0,

@@ -16,32 +16,32 @@ from slotwise.policies.policy_registry import register
 
 CITATION = "Kveton, Szepesvári, Wen and Ashkan, Cascading Bandits: Learning to Rank in the Cascade Model (2015)"
 LIMITS = {
-    "goal": "it knows no values and no constraints",
-    "tally": "what it remembers, how often an item was looked at, does not follow from a tally",
+    "goal": "it supports neither values nor constraints",
+    "tally": "it needs how often each item was examined, which a tally does not have",
 }
 
 
 @record
 class CascadeUCB:
-    """Algorithm 1: show the items of the largest bounds, largest first.
+    """Algorithm 1: show the items with the largest bounds, largest first.
 
-    Items before the clicked one were examined and not clicked, items after it were not examined; without a click all
-    were examined. With ŵ the part of an item's looks that were clicks and n their number, the bounds are
+    Items before the clicked one were examined, items after it were not; without a click all were examined. If an item
+    was examined n times and clicked in the share ŵ of them, the bounds are
 
         UCB1      ŵ + √(1.5 log(t - 1)/n)
         KL-UCB    the largest q with n kl(ŵ, q) ≤ log t + 3 log log t
 
-    and an item that was never looked at comes first, where the paper has seen each once to begin with.
+    and an item that was never examined comes first. The paper assumes one observation of each item at the start.
     """
 
     kl: bool
     #: t - 1, rounds learned from
     rounds: float
-    #: per item: how often it was looked at, and clicked
+    #: per item: how often it was examined, and clicked
     looks: FloatArray
     clicks: FloatArray
     index: FloatArray
-    #: items by decreasing index, as far as they were needed
+    #: items by decreasing index, sorted as far as needed
     item_order: IntArray
     ranking: Ranking
 
@@ -79,7 +79,7 @@ def _choose(policy: CascadeUCB, rng: np.random.Generator) -> Ranking:
         if looks[item] == 0.0:
             index[item] = math.inf
         elif policy.kl:
-            # as odds, which are in the same order: the last bound is where to start from
+            # as odds, which have the same order; Newton's method starts from the last bound
             passed_over = looks[item] - clicks[item]
             index[item] = kl_bound(clicks[item], passed_over, level, index[item]) if passed_over > 0.0 else math.inf
         else:

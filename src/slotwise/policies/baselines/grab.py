@@ -16,22 +16,22 @@ from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks,
 from slotwise.policies.policy_registry import register
 from slotwise.posterior.list_counts import ListCounts, empty_list_counts, evict, find_or_add, rarity_threshold
 
-#: how many leaders are remembered: the rarest make room
+#: the number of leaders that are remembered; the rarest make room
 ROOM = 1_024
 
 
 @learns_all_clicks
 @record
 class GRAB:
-    """Of the leader and its neighbours, show the list of the largest sum of upper bounds.
+    """Show the list with the largest sum of upper bounds among the leader and its neighbours.
 
-    ρ̂_kj is the part of the shows of item j in slot k that were clicks. The leader is the list of the largest Σ_k ρ̂, and
-    the slots are taken in decreasing order of ρ̂ in it. Its neighbours exchange the items of two slots that follow each
-    other in that order, or put an item that is not shown into the last of them. Bounds are those of KL-UCB at level
-    log l + 3 log log l, with l - 1 the rounds in which this list has led; in every J-th of them it is shown itself.
+    ρ̂_kj is the click rate of item j in slot k. The leader is the list with the largest Σ_k ρ̂, and its slots are taken
+    in decreasing order of ρ̂. A neighbour exchanges the items of two consecutive slots in that order, or puts an item
+    that is not shown into the last one. Bounds are those of KL-UCB at level log l + 3 log log l, where l - 1 counts the
+    rounds in which this list has led; in every J-th of them the leader itself is shown.
 
-    The text of the paper could not be had: this is its algorithm as it is known, in the line of that for unimodal
-    bandits of Combes and Proutière (2014), not checked line by line.
+    The text of the paper was not available. This is the algorithm as it is commonly described, after that of Combes and
+    Proutière (2014) for unimodal bandits, not checked line by line against the paper.
     """
 
     #: slots × items: clicks, shows, and their ratio ρ̂, 0 before the first
@@ -46,7 +46,7 @@ class GRAB:
     leader_mean: FloatArray
     #: per item, whether the leader has it
     leads: BoolArray
-    #: room for one click or none
+    #: scratch: whether each slot was clicked
     clicked: BoolArray
     ranking: Ranking
 
@@ -57,8 +57,8 @@ class GRAB:
     position_bias="unknown",
     citation="Gauthier, Gaudel, Fromont and Lompo, Parametric Graph for Unimodal Ranking Bandit (2021)",
     limits={
-        "goal": "it knows no values and no constraints",
-        "tally": "what it remembers, who was shown when others were clicked, does not follow from a tally",
+        "goal": "it supports neither values nor constraints",
+        "tally": "it needs the lists of rounds with a click, which a tally does not have",
     },
     rival=True,
 )
@@ -104,7 +104,7 @@ def _choose(policy: GRAB, rng: np.random.Generator) -> Ranking:
 
 @inlined
 def _explore(policy: GRAB, level: float, rng: np.random.Generator) -> None:
-    """Make the leader in `ranking` its neighbour of the largest gain in bounds, if any gains; ties at random."""
+    """Replace the leader in `ranking` by the neighbour with the largest gain in bounds, if any; ties at random."""
     leader, ranking, order, leads = policy.leader, policy.ranking, policy.slot_order, policy.leads
     slots, items = policy.mean.shape
     most, equal, best_place, best_item = 0.0, 1.0, -1, -1

@@ -1,4 +1,4 @@
-"""MNL-bandit by Thompson sampling: Agrawal, Avadhanula, Goyal and Zeevi (2017), for slots of a page."""
+"""MNL-bandit by Thompson sampling, for the slots of a page; Agrawal, Avadhanula, Goyal and Zeevi (2017)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from slotwise.policies.policy_registry import register
 class MNLTS:
     """Draw θ ~ Beta(1 + n, 1 + V) for every pair of slot and item, and assign by v = 1/θ - 1.
 
-    n epochs showed the pair and had V clicks on it. Clicks of an epoch are geometric, 1/(1 + v) being the chance that
-    the next is none: the Beta posterior is exact for a uniform prior on that chance.
+    The pair was shown in n epochs and clicked V times. The clicks of an epoch are geometric and stop with probability
+    1/(1 + v), so the Beta posterior is exact for a uniform prior on that probability.
 
-    This is the algorithm with independent draws. The paper proves its bound for another, which widens the draws and
-    correlates those of an epoch; the text that could be had does not give its constants, so that one is not here. The
-    paper chooses a set and has no slots: here every pair of slot and item is a product of its own, as in Algorithm 4 of
-    Grant and Leslie, and the set is a list.
+    This is the algorithm with independent draws. The paper proves its bound for a variant that widens the draws and
+    correlates those of an epoch. The available text lacks its constants, so the variant is not implemented. The paper
+    chooses a set and has no slots: here every pair of slot and item is a product, as in Algorithm 4 of Grant and
+    Leslie, and the set is a list.
     """
 
     #: per slot and item, over complete epochs: V, n
@@ -63,7 +63,7 @@ def _choose(policy: MNLTS, rng: np.random.Generator) -> Ranking:
     slots, items = policy.drawn.shape
     for slot in range(slots):
         for item in range(items):
-            # θ = G/(G + G') for Gamma variables, and so 1/θ - 1 = G'/G
+            # θ = G/(G + G') for Gamma variables, so 1/θ - 1 = G'/G
             none = rng.standard_gamma(1.0 + policy.passes[slot, item])
             policy.drawn[slot, item] = rng.standard_gamma(1.0 + policy.clicks[slot, item]) / none
     arrange_pairs(policy.lists, policy.drawn, policy.ranking, rng)

@@ -1,4 +1,4 @@
-"""MNL-bandit with the bounds of its own paper: Agrawal, Avadhanula, Goyal and Zeevi (2019), for slots of a page."""
+"""MNL-bandit with its original bounds, for the slots of a page; Agrawal, Avadhanula, Goyal and Zeevi (2019)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from slotwise.policies.epochs import Epochs
 from slotwise.policies.paper.mnl_bandit import start
 from slotwise.policies.policy_registry import register
 
-#: what takes longer than anyone waits
+#: tests that would take too many rounds
 WIDE = ("values", "empty slots", "chance")
 
 
@@ -23,10 +23,11 @@ WIDE = ("values", "empty slots", "chance")
 def mnl_ucb(task: PolicyTask) -> Epochs:
     """Algorithm 1 on pairs: assign by v̄ + √(48 v̄ c/T) + 48c/T with c = log(√N l + 1) in epoch l.
 
-    The paper chooses a set among N products and has no slots. Here every pair of slot and item is a product of its own,
-    as in Algorithm 4 of Grant and Leslie, so that N = JK, and the set is a list: one item a slot, none twice. A pair
-    that was never shown comes first, where the paper starts from a bound of 1, the most that it takes one to weigh.
+    The paper chooses a set among N products and has no slots. Here every pair of slot and item is a product, as in
+    Algorithm 4 of Grant and Leslie, so N = JK, and the set is a list: one item per slot, no item twice. A pair that was
+    never shown comes first. The paper starts from a bound of 1 instead, its assumed maximum weight.
 
-    The text of the paper could not be had in full: this is its algorithm as it is known, not checked line by line.
+    The full text of the paper was not available. This is the algorithm as it is commonly described, not checked line by
+    line against the paper.
     """
     return start(task, agrawal=True)

@@ -1,4 +1,4 @@
-"""PB-MHB: Thompson sampling of items and slots by Metropolis and Hastings; Gauthier, Gaudel and Fromont (2021)."""
+"""PB-MHB: Thompson sampling of items and slots by Metropolis-Hastings; Gauthier, Gaudel and Fromont (2021)."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from slotwise.optimize.list_solver import arrange
 from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks, lists_for
 from slotwise.policies.policy_registry import register
 
-#: drawn values stay this far from 0 and 1, where the likelihood may be none
+#: drawn values stay this far from 0 and 1, at which the likelihood may be 0
 MARGIN = 1e-9
 
 
 @learns_all_clicks
 @record
 class PBMHB:
-    """Draw θ and κ by one sweep of Metropolis and Hastings from the last draw, and show the best list for them.
+    """Draw θ and κ by one Metropolis-Hastings sweep from the last draw, and show the best list for them.
 
-    Under the position-based model item j in slot k is clicked with probability κ_kθ_j. With uniform priors on [0, 1],
-    each parameter in turn is proposed from a normal distribution around its last value with standard deviation c/√t,
-    cut off at 0 and 1, and taken with the chance that leaves the posterior as it is.
+    Under the position-based model item j in slot k is clicked with probability κ_kθ_j. Priors are uniform on [0, 1].
+    Each parameter in turn is proposed from a normal distribution around its last value with standard deviation c/√t,
+    truncated to [0, 1], and accepted with the Metropolis-Hastings probability.
 
-    Slots come in any order and none of them need be seen by all: no κ is held at 1. The text of the paper could not be
-    had: this is its algorithm as it is known, with c = 1000 and one sweep a round, not checked line by line.
+    Slots may be in any order, and no κ is fixed at 1. The text of the paper was not available. This is the algorithm as
+    it is commonly described, with c = 1000 and one sweep per round, not checked line by line against the paper.
     """
 
     #: c
@@ -44,7 +44,7 @@ class PBMHB:
     attraction: FloatArray
     position_bias: FloatArray
     started: bool
-    #: room for one click or none
+    #: scratch: whether each slot was clicked
     clicked: BoolArray
     ranking: Ranking
 
@@ -55,8 +55,8 @@ class PBMHB:
     position_bias="unknown",
     citation="Gauthier, Gaudel and Fromont, Position-Based Multiple-Play Bandits with Thompson Sampling (2021)",
     limits={
-        "goal": "it knows no values and no constraints",
-        "tally": "what it remembers, who was shown when others were clicked, does not follow from a tally",
+        "goal": "it supports neither values nor constraints",
+        "tally": "it needs the lists of rounds with a click, which a tally does not have",
     },
     rival=True,
 )
@@ -108,7 +108,7 @@ def _moved(
     spread: float,
     rng: np.random.Generator,
 ) -> float:
-    """One step of Metropolis and Hastings for a parameter whose clicks have probability value · partner."""
+    """One Metropolis-Hastings step for a parameter whose clicks have probability value · partner."""
     proposed = propose(now, spread, rng)
     gain = math.log(_mass(now, spread) / _mass(proposed, spread))
     hits = 0.0
@@ -123,12 +123,12 @@ def _moved(
 
 @inlined
 def propose(now: float, spread: float, rng: np.random.Generator) -> float:
-    """A normal variable around `now`, given that it is between 0 and 1."""
+    """Draw a normal variable around `now`, given that it is between 0 and 1."""
     while True:
         if spread < 0.3:
             proposed = now + spread * rng.standard_normal()
         else:
-            # most normal variables would miss the interval: a uniform one, kept as often as the density is high
+            # most normal draws would miss the interval: draw uniformly and accept in proportion to the density
             proposed = rng.random()
             away = (proposed - now) / spread
             if rng.random() > math.exp(-0.5 * away * away):
@@ -139,7 +139,7 @@ def propose(now: float, spread: float, rng: np.random.Generator) -> float:
 
 @inlined
 def _mass(now: float, spread: float) -> float:
-    """How likely a normal variable around `now` is between 0 and 1."""
+    """Return the probability that a normal variable around `now` is between 0 and 1."""
     scale = 1.0 / (spread * math.sqrt(2.0))
     return 0.5 * (math.erf((1.0 - now) * scale) + math.erf(now * scale))
 

@@ -1,4 +1,4 @@
-"""PBM-PIE: the best items so far, and in the last slot now and then one that may be better; Lagrée et al. (2016)."""
+"""PBM-PIE: the best items so far, and sometimes in the last slot one that may be better; Lagrée et al. (2016)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from slotwise.core.random import below
 from slotwise.core.types import BoolArray, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined, record
 from slotwise.optimize.list_solver import arrange
-from slotwise.optimize.round_robin import InTurn, fill_in_turn, in_turn
+from slotwise.optimize.round_robin import RoundRobin, fill_round_robin, round_robin_order
 from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks, lists_for
 from slotwise.policies.policy_registry import register
 
-#: no estimate of a probability is above this: log(1 - κθ) is finite
+#: the maximum of an estimated probability, so that log(1 - κθ) is finite
 LARGEST = 1.0 - 1e-9
 
 
@@ -26,19 +26,20 @@ LARGEST = 1.0 - 1e-9
 class PBMPIE:
     """Algorithm 1: parsimonious item exploration.
 
-    The items of the largest θ̂ = S/E fill the page in that order, S being an item's clicks and E its exposure Σ κ. With
-    probability 1/2 the least visible slot goes to another item instead, drawn uniformly from those whose upper bound
+    The items with the largest θ̂ = S/E fill the page in that order, with S an item's clicks and E its exposure Σ κ. With
+    probability 1/2 the least visible slot goes to another item, drawn uniformly from those whose upper bound
 
         U = the largest θ with Σ_l n_l kl(S_l/n_l, κ_lθ) ≤ (1 + ε) log t
 
-    is not below the smallest θ̂ on the page, l being slots, n_l the item's shows and S_l its clicks there. In the first
-    J rounds every item is shown once in every slot. A bias above 1, which is no probability, is taken relative to the
-    largest.
+    is at least the smallest θ̂ on the page. The sum is over slots l, in which the item was shown n_l times and clicked
+    S_l times. In the first J rounds every item is shown once in every slot. If a bias exceeds 1, all are divided by the
+    largest, since they must be probabilities.
 
-    The text of the paper could not be had in full: this is its algorithm as it is known, not checked line by line.
+    The full text of the paper was not available. This is the algorithm as it is commonly described, not checked line by
+    line against the paper.
     """
 
-    #: κ, per slot, and the slot of the smallest
+    #: κ, per slot, and the slot with the smallest
     position_bias: FloatArray
     least_visible: int
     #: 1 + ε
@@ -54,14 +55,14 @@ class PBMPIE:
     certainty: FloatArray
     #: θ̂, infinite before the first show
     mean: FloatArray
-    #: the lists of the first rounds, and room for the items that may be better than those on the page
-    first_lists: InTurn
+    #: the lists of the first rounds; scratch: items on the page, and items that may be better
+    first_lists: RoundRobin
     on_page: BoolArray
     rivals: IntArray
     #: per slot: log κθ and log(1 - κθ) for the smallest θ̂ on the page
     log_click: FloatArray
     log_miss: FloatArray
-    #: room for one click or none
+    #: scratch: whether each slot was clicked
     clicked: BoolArray
     ranking: Ranking
 
@@ -72,8 +73,8 @@ class PBMPIE:
     position_bias="known",
     citation="Lagrée, Vernade and Cappé, Multiple-Play Bandits in the Position-Based Model (2016), Algorithm 1",
     limits={
-        "goal": "it knows no values and no constraints",
-        "tally": "what it remembers, who was shown when others were clicked, does not follow from a tally",
+        "goal": "it supports neither values nor constraints",
+        "tally": "it needs the lists of rounds with a click, which a tally does not have",
     },
     rival=True,
 )
@@ -93,7 +94,7 @@ def pbm_pie(task: PolicyTask, *, epsilon: float = 0.01) -> PBMPIE:
         exposure=np.zeros(task.items),
         certainty=np.zeros(task.items),
         mean=np.full(task.items, np.inf),
-        first_lists=in_turn(task.items),
+        first_lists=round_robin_order(task.items),
         on_page=np.zeros(task.items, np.bool_),
         rivals=np.zeros(task.items, np.int64),
         log_click=np.zeros(task.slots),
@@ -108,7 +109,7 @@ def _choose(policy: PBMPIE, rng: np.random.Generator) -> Ranking:
     ranking, mean = policy.ranking, policy.mean
     items = len(mean)
     if policy.rounds < items:
-        fill_in_turn(policy.first_lists, int(policy.rounds), ranking, rng)
+        fill_round_robin(policy.first_lists, int(policy.rounds), ranking, rng)
         return ranking
     arrange(policy.lists, mean, policy.position_bias, ranking, rng)
     found = _find_rivals(policy, ranking)
@@ -119,13 +120,13 @@ def _choose(policy: PBMPIE, rng: np.random.Generator) -> Ranking:
 
 @inlined
 def _find_rivals(policy: PBMPIE, ranking: Ranking) -> int:
-    """How many items that are not on the page may be better than its last, and which."""
+    """Find the items off the page that may be better than its last item; return their number."""
     position_bias, rivals, on_page = policy.position_bias, policy.rivals, policy.on_page
     last = min(policy.mean[ranking[policy.least_visible]], LARGEST)
     level = policy.width * math.log(policy.rounds + 1.0)
     for slot in range(len(ranking)):
         on_page[ranking[slot]] = True
-        # where nothing is ever clicked everything may be better, and log 0 must not be asked for
+        # if nothing was ever clicked, everything may be better; this avoids log 0
         policy.log_click[slot] = math.log(max(position_bias[slot] * last, 1e-300))
         policy.log_miss[slot] = math.log(1.0 - position_bias[slot] * last)
     found = 0
@@ -140,14 +141,14 @@ def _find_rivals(policy: PBMPIE, ranking: Ranking) -> int:
 
 @inlined
 def _may_be_better(policy: PBMPIE, item: int, last: float, level: float) -> bool:
-    """Whether U is not below `last`: the divergence is small there, or falls, which is to the left of its minimum."""
+    """Whether U ≥ `last`: the divergence at `last` is small, or `last` is left of its minimum."""
     divergence, slope = policy.certainty[item], 0.0
     for slot in range(len(policy.position_bias)):
         hits = policy.clicks[item, slot]
         misses = policy.shows[item, slot] - hits
         bias = policy.position_bias[slot]
         divergence -= hits * policy.log_click[slot] + misses * policy.log_miss[slot]
-        # of the divergence in θ, times θ: it has no pole at 0
+        # the derivative of the divergence times θ, which has no pole at 0
         slope += misses * bias * last / (1.0 - bias * last) - hits
     return divergence <= level or slope <= 0.0
 

@@ -14,7 +14,7 @@ from slotwise.optimize.list_solver import arrange
 from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks, lists_for
 from slotwise.policies.policy_registry import register
 
-#: steps to the mode, which need not be exact: the draw is, wherever its two tangents are
+#: steps toward the mode; it need not be exact, as the draw is exact for any two tangents
 MAX_STEPS = 20
 STEP = 1e-2
 
@@ -22,17 +22,17 @@ STEP = 1e-2
 @learns_all_clicks
 @record
 class PBMTS:
-    """Draw each θ from its posterior, and show the largest, the k-th in the slot of the k-th largest bias.
+    """Draw each θ from its posterior; the item with the k-th largest goes to the slot with the k-th largest bias.
 
-    An item that is shown in slot l is clicked with probability κ_lθ, independently of the others. With S clicks in
-    all, F_l shows without one in slot l and a uniform prior, the posterior of θ is in proportion to
-    θ^S Π_l (1 - κ_lθ)^F_l. Its
-    logarithm is concave: two tangents make a hat to draw from and reject under, about three draws in four being kept.
-    The paper proposes from the posterior of one slot alone, to the same end.
+    An item in slot l is clicked with probability κ_lθ, independently of the others. With S clicks in total, F_l shows
+    without a click in slot l, and a uniform prior, the posterior of θ is proportional to θ^S Π_l (1 - κ_lθ)^F_l. It is
+    log-concave, so draws are by rejection sampling under two tangents of its logarithm; about three in four are
+    accepted. The paper proposes from the posterior of one slot alone, with the same result.
 
-    A bias above 1, which is no probability, is taken relative to the largest.
+    If a bias exceeds 1, all are divided by the largest, since they must be probabilities.
 
-    The text of the paper could not be had in full: this is its algorithm as it is known, not checked line by line.
+    The full text of the paper was not available. This is the algorithm as it is commonly described, not checked line by
+    line against the paper.
     """
 
     #: κ, per slot
@@ -41,10 +41,10 @@ class PBMTS:
     #: per item S, and items × slots F
     clicks: FloatArray
     misses: FloatArray
-    #: per item: about where its posterior is highest, and θ as last drawn
+    #: per item: the approximate mode of its posterior, and θ as last drawn
     mode: FloatArray
     drawn: FloatArray
-    #: room for one click or none
+    #: scratch: whether each slot was clicked
     clicked: BoolArray
     ranking: Ranking
 
@@ -55,8 +55,8 @@ class PBMTS:
     position_bias="known",
     citation="Lagrée, Vernade and Cappé, Multiple-Play Bandits in the Position-Based Model (2016)",
     limits={
-        "goal": "it knows no values and no constraints",
-        "tally": "what it remembers, who was shown when others were clicked, does not follow from a tally",
+        "goal": "it supports neither values nor constraints",
+        "tally": "it needs the lists of rounds with a click, which a tally does not have",
     },
     rival=True,
 )
@@ -96,12 +96,12 @@ def _learn_clicks(policy: PBMTS, ranking: Ranking, clicks: BoolArray) -> None:
 
 @jit
 def find_mode(clicks: float, misses: FloatArray, position_bias: FloatArray, start: float) -> float:
-    """About the θ in [0, 1] at which S log θ + Σ_l F_l log(1 - κ_lθ) is largest."""
+    """Return the approximate maximum of S log θ + Σ_l F_l log(1 - κ_lθ) over θ in [0, 1]."""
     if clicks == 0.0:
         return 0.0
     mode = min(max(start, 1e-6), 0.999999)
     for _ in range(MAX_STEPS):
-        # of θ times the derivative, which is concave and falls
+        # Newton's step for θ times the derivative, which is concave and decreasing
         left, slope = clicks, 0.0
         for slot in range(len(misses)):
             seen = position_bias[slot] / (1.0 - position_bias[slot] * mode)
@@ -110,7 +110,7 @@ def find_mode(clicks: float, misses: FloatArray, position_bias: FloatArray, star
         if slope == 0.0:
             return 1.0
         step = -left / slope
-        # half way to either end at most
+        # at most half of the way to either end
         step = min(max(step, -0.5 * mode), 0.5 * (1.0 - mode))
         mode += step
         if abs(step) < STEP * min(mode, 1.0 - mode):
@@ -120,7 +120,7 @@ def find_mode(clicks: float, misses: FloatArray, position_bias: FloatArray, star
 
 @inlined
 def log_density(clicks: float, misses: FloatArray, position_bias: FloatArray, at: float) -> float:
-    """S log θ + Σ_l F_l log(1 - κ_lθ)."""
+    """Return S log θ + Σ_l F_l log(1 - κ_lθ)."""
     total = clicks * math.log(at) if clicks > 0.0 else 0.0
     for slot in range(len(misses)):
         if misses[slot] > 0.0:
@@ -130,10 +130,10 @@ def log_density(clicks: float, misses: FloatArray, position_bias: FloatArray, at
 
 @inlined
 def tangent(clicks: float, misses: FloatArray, position_bias: FloatArray, at: float) -> tuple[float, float]:
-    """The logarithm of the density, and its derivative."""
+    """Return the logarithm of the density, and its derivative."""
     slope = clicks / at if clicks > 0.0 else 0.0
     for slot in range(len(misses)):
-        # without a miss there may be a pole, which nothing is in proportion to
+        # a slot without misses may have a pole, but contributes nothing
         if misses[slot] > 0.0:
             slope -= misses[slot] * position_bias[slot] / (1.0 - position_bias[slot] * at)
     return log_density(clicks, misses, position_bias, at), slope
@@ -143,10 +143,10 @@ def tangent(clicks: float, misses: FloatArray, position_bias: FloatArray, at: fl
 def draw_posterior(
     clicks: float, misses: FloatArray, position_bias: FloatArray, mode: float, rng: np.random.Generator
 ) -> float:
-    """θ drawn from the density in proportion to θ^S Π_l (1 - κ_lθ)^F_l on [0, 1].
+    """Draw θ from the density proportional to θ^S Π_l (1 - κ_lθ)^F_l on [0, 1].
 
-    By rejection under the tangents of its logarithm at two points, about a standard deviation on either side of `mode`:
-    exact for any two points, and quick for these.
+    By rejection sampling under the tangents of its logarithm at two points, about a standard deviation on either side
+    of `mode`: exact for any two points, and efficient for these.
     """
     if clicks == 0.0 and misses.sum() == 0.0:
         return rng.random()
@@ -160,7 +160,7 @@ def draw_posterior(
     right = mode + min(spread, 0.5 * (1.0 - mode))
     left_height, left_slope = tangent(clicks, misses, position_bias, left)
     right_height, right_slope = tangent(clicks, misses, position_bias, right)
-    # where the tangents cross, and how high; if they are one line, anywhere
+    # the point at which the tangents cross, and their height; any point if they are the same line
     cross = left
     if left_slope > right_slope:
         cross = (right_height - left_height + left_slope * left - right_slope * right) / (left_slope - right_slope)
@@ -182,7 +182,7 @@ def draw_posterior(
 
 @inlined
 def _area(slope: float, end: float) -> float:
-    """Of exp(slope · x) between 0 and `end`, on either side."""
+    """Return the area under exp(slope · x) between 0 and `end`, which may be negative."""
     if abs(slope * end) < 1e-9:
         return abs(end)
     return abs(math.expm1(slope * end) / slope)
@@ -190,7 +190,7 @@ def _area(slope: float, end: float) -> float:
 
 @inlined
 def _within(slope: float, end: float, part: float) -> float:
-    """The x up to which exp(slope · x) has this part of its area between 0 and `end`."""
+    """Return the x up to which exp(slope · x) has this share of its area between 0 and `end`."""
     if abs(slope * end) < 1e-9:
         return part * end
     return math.log1p(part * math.expm1(slope * end)) / slope

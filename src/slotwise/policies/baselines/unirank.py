@@ -1,4 +1,4 @@
-"""UniRank: sets of items that cannot be distinguished yet, merged where a bound allows it; Gauthier et al. (2022)."""
+"""UniRank: an ordered partition of the items, whose sets are merged if a bound allows it; Gauthier et al. (2022)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks
 from slotwise.policies.policy_registry import register
 from slotwise.posterior.list_counts import ListCounts, empty_list_counts, evict, find_or_add, rarity_threshold
 
-#: how many leaders are remembered: the rarest make room
+#: the number of leaders that are remembered; the rarest make room
 ROOM = 1_024
 
 
@@ -23,33 +23,32 @@ class UniRank:
     """Algorithms 1 and 2. An ordered partition of the items leads; it or one of its neighbours is shown.
 
     ŝ_ij is the mean of C_i - C_j, the difference of the items' clicks, over the rounds in which both were in one subset
-    of what was shown and one of them was clicked. The leader's subsets are, again and again, the fewest of the items
-    that are left such that ŝ_ij > 0 for all of them and all others; when they fill the page, the rest is the last one.
+    of the partition shown and one of them was clicked. Each subset of the leader is the smallest set of the remaining
+    items such that ŝ_ij > 0 for every i in it and every other j; once they fill the page, the others form the last one.
 
-    Its neighbours merge two subsets that follow each other on the page, or add an item of the last subset to the one
-    before. A neighbour's index is the largest of s̄_ji over those pairs, j being the lower: the upper bound of KL-UCB,
-    from [0, 1] to [-1, 1], at level log t + 3 log log t, with t the rounds in which this partition has led. The
-    neighbour of the largest index is shown if that is above 0, and else the leader: its subsets in order, each in
-    random order.
+    A neighbour merges two consecutive subsets on the page, or adds an item of the last subset to the one before. Its
+    index is the largest s̄_ji over those pairs, with j the lower item. s̄ is the KL-UCB bound, scaled from [0, 1] to
+    [-1, 1], at level log t + 3 log log t, with t the rounds in which this partition has led. The neighbour with the
+    largest index is shown if that is above 0, and otherwise the leader: its subsets in order, each in random order.
 
-    Outcomes are taken to come at once, each before the next choice.
+    Each outcome must arrive before the next choice.
     """
 
     #: Σ(C_i - C_j) and the rounds of it, items × items
     lead: FloatArray
     decided: FloatArray
-    #: per item: the number of its subset in the leader, and in what was shown last
+    #: per item: the number of its subset in the leader, and in the partition shown last
     subset: IntArray
     shown_subset: IntArray
-    #: how many subsets of the leader fill the page; the rest, if any, is the one after
+    #: the number of the leader's subsets on the page; the other items, if any, are the next subset
     on_page: int
-    #: whether no ŝ has changed its sign since the leader was found
+    #: whether no ŝ has changed its sign since the leader was computed
     settled: bool
     leaders: ListCounts
-    #: room for items by subset, and how many of those left each of them beats
+    #: scratch: items by subset, and how many of the remaining items each of them beats
     item_order: IntArray
     wins: IntArray
-    #: per slot, room for the clicks of a round
+    #: scratch: whether each slot was clicked
     clicked: BoolArray
     ranking: Ranking
 
@@ -60,8 +59,8 @@ class UniRank:
     position_bias="ordered",
     citation="Gauthier, Gaudel and Fromont, UniRank: Unimodal Bandit Algorithms for Online Ranking (2022)",
     limits={
-        "goal": "it knows no values and no constraints",
-        "tally": "what it remembers, who was clicked beside whom, does not follow from a tally",
+        "goal": "it supports neither values nor constraints",
+        "tally": "it needs the clicks of pairs of items on one list, which a tally does not have",
     },
     rival=True,
 )
@@ -106,7 +105,7 @@ def _choose(policy: UniRank, rng: np.random.Generator) -> Ranking:
 
 @inlined
 def _count_leader(policy: UniRank) -> float:
-    """In how many rounds before this one the leader has led."""
+    """Return the number of earlier rounds in which this leader has led."""
     number = find_or_add(policy.leaders, 0, policy.subset)
     if number < 0:
         evict(policy.leaders, 0, rarity_threshold(policy.leaders, 0))
@@ -122,7 +121,7 @@ def _choose_neighbour(policy: UniRank, level: float, rng: np.random.Generator) -
     subset, shown = policy.subset, policy.shown_subset
     most, equal, upper, added = 0.0, 1.0, -1, -1
     for lower_item in range(len(subset)):
-        # an item of the last subset is added alone; others bring theirs
+        # an item of the last subset is added alone; another subset is merged as a whole
         alone = subset[lower_item] == policy.on_page
         for upper_item in range(len(subset)):
             if subset[upper_item] + 1 != subset[lower_item]:
@@ -146,9 +145,9 @@ def _choose_neighbour(policy: UniRank, level: float, rng: np.random.Generator) -
 
 @inlined
 def _index(policy: UniRank, item: int, other: int, level: float) -> float:
-    """s̄, or -1 where it is not above 0."""
+    """Return s̄, or -1 if it is not above 0."""
     lead, decided = policy.lead[item, other], policy.decided[item, other]
-    # Pinsker: the divergence from 0 is at least that, and no logarithm is needed to see most of them fail
+    # Pinsker's bound on the divergence from 0 rules out most pairs without a logarithm
     if lead <= 0.0 and 0.5 * lead * lead > level * decided:
         return -1.0
     return 2.0 * upper_probability(0.5 * (decided + lead), decided, level) - 1.0
@@ -184,10 +183,10 @@ def find_leader(policy: UniRank, slots: int) -> None:
 
 @inlined
 def _dominating(order: IntArray, lead: FloatArray, start: int) -> int:
-    """Where the fewest of the items from `start` on end that are ahead of all that follow."""
+    """Return the end of the smallest set of items from `start` on that are ahead of all later ones."""
     items = len(order)
     stop, checked = start + 1, start
-    # whoever is not beaten by one of the subset belongs to it, and so does whoever is sorted before
+    # an item that is not beaten by one of the subset belongs to it, with all items sorted before it
     while checked < stop:
         for place in range(items - 1, stop - 1, -1):
             if not lead[order[checked], order[place]] > 0.0:
@@ -199,7 +198,7 @@ def _dominating(order: IntArray, lead: FloatArray, start: int) -> int:
 
 @learn_clicks.register(UniRank)
 def _learn_clicks(policy: UniRank, ranking: Ranking, clicks: BoolArray) -> None:
-    """Count each clicked item against all of its subset that were not."""
+    """Count each clicked item against the items of its subset without a click."""
     shown, lead, decided, wins = policy.shown_subset, policy.lead, policy.decided, policy.wins
     for item in range(len(wins)):
         wins[item] = 0
@@ -216,6 +215,6 @@ def _learn_clicks(policy: UniRank, ranking: Ranking, clicks: BoolArray) -> None:
                 lead[other, winner] -= 1.0
                 decided[winner, other] += 1.0
                 decided[other, winner] += 1.0
-                # from 0 to 1 one way, from 1 to 0 the other
+                # the sign of the lead changed: from 0 to 1, or from -1 to 0
                 if lead[winner, other] == 1.0 or lead[winner, other] == 0.0:
                     policy.settled = False

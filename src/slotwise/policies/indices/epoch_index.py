@@ -22,7 +22,7 @@ def agrawal_bounds(mean: FloatArray, uncertainty: FloatArray, width: float, inde
     """index = mean + √(width · mean / n) + width / n, with uncertainty = 1/n: those of Agrawal et al. (2019)."""
     for i in range(len(index)):
         scale = width * uncertainty[i]
-        # nothing that was never shown has a spread: infinity times 0 would be no number
+        # an item that was never shown has no spread: infinity times 0 would be NaN
         index[i] = mean[i] if scale == 0.0 else mean[i] + math.sqrt(mean[i] * scale) + scale
 
 

@@ -1,4 +1,4 @@
-"""The upper bound on a Poisson mean that its divergence from the estimate allows: what KL-UCB chooses by."""
+"""The KL-UCB bound of a Poisson mean: the largest mean within a divergence from the estimate."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import math
 
 from slotwise.jit import inlined
 
-#: Newton's method for the bound stops after a step this small, relative to the bonus; its square is left
+#: Newton's method for the bound stops after a step this small, relative to the bonus; about its square remains as error
 TOLERANCE = 1e-3
 MAX_STEPS = 20
-#: up to here the series for the bound is right to five digits, and from here on it is no good start
+#: up to the first the series for the bound is accurate to five digits; beyond the second it is a poor start
 NEAR = 0.5
 FAR = 3.0
 

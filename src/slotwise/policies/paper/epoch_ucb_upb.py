@@ -27,8 +27,8 @@ WIDTH = 36.0
 Sensitivity = Literal["finite-difference", "analytic"]
 
 LOCKED_IN = (
-    "what it believes of an item that stood in one slot only is all but unbounded; with values it may then take a dear "
-    "item for irresistible, see no reason to show anything else, and never learn better"
+    "its bound of an item that was shown in one slot only is nearly infinite; with values it may then overrate one "
+    "valuable item, show nothing else, and never correct this"
 )
 
 
@@ -36,8 +36,8 @@ LOCKED_IN = (
 class EpochUCBUnknownBias:
     """Rank by α + √(36 β² log(Jl²)) in epoch l, with α and λ by Algorithm 1 and β their sensitivity to a click.
 
-    β is all but infinite for an item that stood in one slot only. That brings the item forward, and so into other
-    slots; but with values it can make a list of one dear item look unbeatable for good.
+    β is nearly infinite for an item that was shown in one slot only. That moves the item up, and so into other slots.
+    With values it can make a list of one valuable item look unbeatable forever.
     """
 
     #: N and Ñ over complete epochs, slots × items, with the sums of Ñ
@@ -110,7 +110,7 @@ def _choose(policy: EpochUCBUnknownBias, rng: np.random.Generator) -> Ranking:
         else:
             finite_differences(solver, room, counts, passes, bias, attractiveness, beta_squared)
     for slot in range(len(bias)):
-        # left empty until now: believed as visible as at the start, or it would never be tried
+        # a slot that was always empty keeps its initial bias, or it would never be tried
         if slot_passes[slot] == 0.0:
             bias[slot] = START_BIAS
     index, ranking = policy.index, policy.ranking

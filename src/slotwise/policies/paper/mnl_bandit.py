@@ -1,4 +1,4 @@
-"""MNL-bandit: each slot-item pair an object of its own; Algorithm 4 of Grant and Leslie after Agrawal et al. (2019)."""
+"""MNL-bandit: each slot-item pair is a product; Algorithm 4 of Grant and Leslie after Agrawal et al. (2019)."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from slotwise.policies.policy_registry import register
 class PBMUCB:
     """Rank by S/E + √(n/E) √(log t/(2E)) in round t.
 
-    S/E estimates an item's click probability per exposure, which other items lower: α/(1+Σγ) and not α. The order is
-    the same, but with values a list looks less crowded than it is.
+    S/E estimates an item's click probability per exposure, α/(1+Σγ) and not α, as the other items take clicks too. The
+    order is the same, but with values a list seems to have less competition than it has.
     """
 
     #: λ, per slot
@@ -48,10 +48,10 @@ class PBMUCB:
     name="PBM-UCB",
     position_bias="known",
     citation="Lagrée, Vernade and Cappé, Multiple-Play Bandits in the Position-Based Model (2016)",
-    limits={"empty slots": "it estimates α/(1+S) and not α, and so finds cheap items less harmful than they are"},
+    limits={"empty slots": "it estimates α/(1+S) and not α, so it underestimates the harm of items of little value"},
 )
 def pbm_ucb(task: PolicyTask) -> PBMUCB:
-    """PBM-UCB, one decision a round."""
+    """PBM-UCB, with a decision in every round."""
     assert task.position_bias is not None
     return PBMUCB(
         position_bias=task.position_bias,
@@ -119,7 +119,7 @@ def _update_from_tally(policy: PBMUCB, clicks: FloatArray, passes: FloatArray) -
 
 @inlined
 def _count_absorbed(policy: PBMUCB, sign: float) -> None:
-    """Add to shows and exposure what the absorbed tally amounts to, or take it away."""
+    """Add the shows and exposure of the absorbed tally, or subtract them."""
     clicks, passes = policy.absorbed_clicks, policy.absorbed_passes
     slots, items = clicks.shape
     all_clicks = clicks.sum()

@@ -1,4 +1,4 @@
-"""TopRank: Lattimore, Kveton, Li and Szepesvári (2018); slots in decreasing order of bias, nothing else assumed."""
+"""TopRank: assumes only that slots are in decreasing order of bias; Lattimore, Kveton, Li and Szepesvári (2018)."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class TopRank:
     citation="Lattimore, Kveton, Li and Szepesvári, TopRank: A Practical Algorithm for Online Stochastic Ranking "
     "(2018)",
     limits={
-        "goal": "it knows no values and no constraints",
-        "tally": "what it remembers, who was clicked beside whom, does not follow from a tally",
+        "goal": "it supports neither values nor constraints",
+        "tally": "it needs the clicks of pairs of items on one list, which a tally does not have",
     },
 )
 def toprank(task: PolicyTask) -> TopRank:
@@ -103,7 +103,7 @@ def _learn(policy: TopRank, ranking: Ranking, clicked: int) -> None:
 
 @jit
 def partition(policy: TopRank) -> None:
-    """Divide the items into blocks: those beaten by none that are left, again and again."""
+    """Divide the items into blocks: each block has the remaining items that no remaining item beats."""
     order, start, stop, beats = policy.item_order, policy.start, policy.stop, policy.beats
     items = len(order)
     placed = 0
@@ -120,7 +120,7 @@ def partition(policy: TopRank) -> None:
                 order[block], order[place] = order[place], order[block]
                 block += 1
         if block == placed:
-            block = items  # a cycle: all that is left is one block
+            block = items  # a cycle: the remaining items are one block
         for place in range(placed, block):
             start[order[place]] = placed
             stop[order[place]] = block

@@ -71,7 +71,7 @@ def read_past(store: Store, name: str, by: By, span: HistorySpan) -> Past:
         PlacementDefinition.model_validate_json(store.definition(name)),
         store.history(name, *span, by_day=by == "day"),
         store.period_counters(name, *span, by_day=by == "day"),
-        store.period_ends(name, *span),
+        store.hourly_summaries(name, *span),
         [
             change_document(change)
             for change in reversed(store.changes(name, MAX_CHANGES))

@@ -162,7 +162,7 @@ class Overviews:
 def _read_by_hour(store: Store, version: Version, bias: Sequence[float], hour: int, now: float) -> _ByHour:
     name = version.placement
     counts = PeriodCounts.of_columns(store.period_columns(name, since=int(now) - (RECENT_DAYS + BEFORE_DAYS) * DAY))
-    ends = store.period_ends(name, int(now) - BEST_DAYS * DAY)
+    ends = store.hourly_summaries(name, int(now) - BEST_DAYS * DAY)
     lists = [(start, json.loads(text)["best_list"]) for start, text in ends]
     return _ByHour(hour, version.version, find_drift(counts, bias, now), lists)
 

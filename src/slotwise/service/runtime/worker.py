@@ -162,7 +162,7 @@ class Worker:
             self._placements.keep_fresh(),
             again_and_again(self.finalise, partial(asyncio.sleep, FINALISE_SECONDS), "finalise"),
             again_and_again(self.fill_propensities, self._until_refreshed, "store propensities"),
-            again_and_again(self._keep_last_ends, partial(asyncio.sleep, END_SECONDS), "store summaries of estimates"),
+            again_and_again(self._store_last_hour, partial(asyncio.sleep, END_SECONDS), "store summaries of estimates"),
         )
         self._tasks = [asyncio.create_task(task) for task in tasks]
 
@@ -289,16 +289,16 @@ class Worker:
         span = HistorySpan.of(by, since, until, self._clock())
         return await self._placements.read(lambda store: history(store, name, by, span))
 
-    async def keep_ends(self, hour: int) -> None:
+    async def store_hourly_summaries(self, hour: int) -> None:
         """Store summaries of all placements' estimates at the end of the hour that began at `hour`, if missing."""
         for placement in self._placements.all():
-            await self._keep_end(placement, hour)
+            await self._store_hourly_summary(placement, hour)
 
-    async def _keep_end(self, placement: Placement, hour: int) -> None:
+    async def _store_hourly_summary(self, placement: Placement, hour: int) -> None:
         name = placement.name
-        if await self._placements.read(lambda store: store.ended(name, hour)):
+        if await self._placements.read(lambda store: store.lacks_summary(name, hour)):
             summary = await self._estimates.of(placement).summary(name)
-            await self._writer.call(lambda store: store.keep_end(name, hour, summary))
+            await self._writer.call(lambda store: store.store_hourly_summary(name, hour, summary))
 
     async def finalise(self) -> int:
         """Count the decisions whose deadline has passed, each once; returns their number."""
@@ -342,12 +342,12 @@ class Worker:
         if self._placements.staleness() > MAX_STALENESS:
             raise StoreUnavailable(f"the snapshot is {self._placements.staleness():.0f} seconds old")
 
-    async def _keep_last_ends(self) -> None:
+    async def _store_last_hour(self) -> None:
         """Store the summaries of the hour that has just ended, once; those of earlier hours are unknown."""
         now, before = hour_of(self._clock()), self._hour
         self._hour = max(now, before)
         if now > before:
-            await self.keep_ends(now - HOUR)
+            await self.store_hourly_summaries(now - HOUR)
 
     async def _until_refreshed(self) -> None:
         refreshed = self._placements.was_refreshed

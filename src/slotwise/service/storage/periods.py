@@ -115,31 +115,31 @@ class PeriodTables(Database):
                 for start, hours, segment, arm, *counts in rows
             ]
 
-    def keep_end(self, name: str, start: int, summary: str) -> None:
+    def store_hourly_summary(self, name: str, start: int, summary: str) -> None:
         """Store the summary of the estimates at the end of the hour that began at `start`, unless there is one."""
         with self.transaction():
             self.all(
-                "INSERT INTO period_ends (placement, start, believed) VALUES (?, ?, ?) "
+                "INSERT INTO hourly_summaries (placement, start, summary) VALUES (?, ?, ?) "
                 "ON CONFLICT (placement, start) DO NOTHING",
                 (name, start, summary),
             )
 
-    def ended(self, name: str, start: int) -> bool:
+    def lacks_summary(self, name: str, start: int) -> bool:
         """Whether something was counted in the hour that began at `start`, and no summary of its end is stored."""
         with self.reading():
             return bool(
                 self.all(
                     "SELECT 1 FROM period_counters WHERE placement = ? AND start = ? AND hours = 1 "
-                    "AND NOT EXISTS (SELECT 1 FROM period_ends WHERE placement = ? AND start = ?) LIMIT 1",
+                    "AND NOT EXISTS (SELECT 1 FROM hourly_summaries WHERE placement = ? AND start = ?) LIMIT 1",
                     (name, start, name, start),
                 )
             )
 
-    def period_ends(self, name: str, since: int = 0, until: int = LAST) -> list[tuple[int, str]]:
+    def hourly_summaries(self, name: str, since: int = 0, until: int = LAST) -> list[tuple[int, str]]:
         """Summaries of the estimates at the ends of hours, by the starts of these hours, in order."""
         with self.reading():
             rows = self.all(
-                "SELECT start, believed FROM period_ends WHERE placement = ? AND start >= ? AND start < ? "
+                "SELECT start, summary FROM hourly_summaries WHERE placement = ? AND start >= ? AND start < ? "
                 "ORDER BY start",
                 (name, since, until),
             )

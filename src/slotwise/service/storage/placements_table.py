@@ -47,7 +47,7 @@ _OF_A_PLACEMENT = (
     "counters",
     "period_counters",
     "delays",
-    "period_ends",
+    "hourly_summaries",
     "definitions",
     "changes",
 )

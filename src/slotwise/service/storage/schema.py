@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 #: A store with another version is refused. It changes with every change of `SCHEMA`.
-SCHEMA_VERSION: Final = 7
+SCHEMA_VERSION: Final = 8
 
 SCHEMA: Final = """
 CREATE TABLE placements (
@@ -168,10 +168,10 @@ CREATE TABLE delays (
     PRIMARY KEY (placement, at_most, number)
 ) WITHOUT ROWID;
 
-CREATE TABLE period_ends (
+CREATE TABLE hourly_summaries (
     placement TEXT NOT NULL,
     start BIGINT NOT NULL,
-    believed TEXT NOT NULL,
+    summary TEXT NOT NULL,
     PRIMARY KEY (placement, start)
 ) WITHOUT ROWID
 """

@@ -31,13 +31,13 @@ from slotwise.loadtest.simulated_visitors import Habits
 from tests.service.process import Process, free_port, running
 from tests.waiting import FOR_EVER, wait_for
 
-COMMAND = [sys.executable, "-c", "from slotwise.cli import main; main()", "drive"]
+COMMAND = [sys.executable, "-c", "from slotwise.cli import main; main()", "loadtest"]
 DEFAULT = get_policy("random-bound")
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
-    folder = tmp_path_factory.mktemp("drive")
+    folder = tmp_path_factory.mktemp("loadtest")
     with running(folder, f"sqlite:///{folder}/store.db", free_port()) as process:
         yield process
 
@@ -140,7 +140,7 @@ def test_an_interrupt_prints_the_results_so_far(service: Process) -> None:
     report = json.loads(out)
     assert report["ended_by"] == "interrupt"
     with Client(service.url, timeout=FOR_EVER) as client:
-        assert {one["name"] for one in client.placements()} <= before, "what the drive made was not removed"
+        assert {one["name"] for one in client.placements()} <= before, "the placement of the load test was not deleted"
     assert report["exactly_once"] is True
     assert report["rounds"] > 0
     assert {"decide", "report"} == set(report["milliseconds"])
@@ -150,7 +150,7 @@ def test_an_interrupt_prints_the_results_so_far(service: Process) -> None:
 def test_a_table_for_people(service: Process) -> None:
     arguments = ["--problem", "b", "--rounds", "300", "--users", "4", "--window", "0.1", "--replications", "3"]
     with interpreted():
-        done = CliRunner().invoke(app_of(), ["drive", service.url, *arguments])
+        done = CliRunner().invoke(app_of(), ["loadtest", service.url, *arguments])
     assert done.exit_code == 0, done.output
     words = " ".join(done.stdout.split())
     for heading in ("throughput", "to decide", "to report", "regret", "simulated", "in the end", "exactly once yes"):

@@ -1,4 +1,4 @@
-"""`slotwise drive`: a load test by simulated visitors, which checks the service's counts."""
+"""`slotwise loadtest`: a load test by simulated visitors, which checks the service's counts."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ MISCOUNTED_EXIT = 1
 
 
 @example(
-    "slotwise drive http://127.0.0.1:8000 --problem a --rounds 2000",
-    "slotwise drive http://127.0.0.1:8000 --placement home --rounds 500",
+    "slotwise loadtest http://127.0.0.1:8000 --problem a --rounds 2000",
+    "slotwise loadtest http://127.0.0.1:8000 --placement home --rounds 500",
 )
-def drive(
+def loadtest(
     url: Annotated[str, typer.Argument(metavar="URL", help="Address of the service: http://127.0.0.1:8000")],
     problem_name: Annotated[
         str | None,
