@@ -14,7 +14,10 @@ import pytest
 from pydantic import BaseModel
 
 import slotwise
+from slotwise import Rankings, Results, Tally
 from slotwise.ranker import Ranker
+from slotwise.ranker.estimates import Estimates
+from slotwise.service import Worker
 from slotwise_client import Client
 
 ROOT = Path(__file__).parents[1]
@@ -30,7 +33,7 @@ MODULES = (
     "slotwise_client",
 )
 #: classes whose methods name their parameters too
-WITH_METHODS = (Client, Ranker)
+WITH_METHODS = (Client, Ranker, Estimates, Rankings, Results, Tally, Worker)
 
 
 def documented(docstring: str | None) -> set[str]:
@@ -61,7 +64,7 @@ def public_callables() -> Iterator[tuple[str, Any]]:
                 yield f"{module}.{name}", named
     for owner in WITH_METHODS:
         for name, method in inspect.getmembers(owner, inspect.isroutine):
-            if not name.startswith("_"):
+            if not name.startswith("_") and name in vars(owner):
                 yield f"{owner.__name__}.{name}", method
 
 

@@ -55,7 +55,7 @@ class Rankings:
     __hash__ = None  # type: ignore[assignment]  # counted in place
 
     def __init__(self, shown: ArrayLike, clicks: ArrayLike, passes: ArrayLike, *, items: int) -> None:
-        """Count rankings (a row each, an item per slot), the clicks on their slots, and the visits without a click."""
+
         self._items = validation.whole_number("items", items, at_least=1)
         lists = _lists("shown", shown, self._items)
         on_slots = np.zeros(lists.shape, np.int64) if lists.size == 0 else validation.counts("clicks", clicks)
@@ -72,15 +72,32 @@ class Rankings:
 
     @classmethod
     def empty(cls, slots: int, items: int) -> Rankings:
-        """Return rankings of no rounds."""
+        """Return rankings of no rounds.
+
+        Parameters
+        ----------
+        slots, items
+            K and J.
+        """
         slots = validation.whole_number("slots", slots, at_least=1)
         nothing = np.zeros((0, slots), np.int64)
         return cls(nothing, nothing, np.zeros(0, np.int64), items=items)
 
     @classmethod
     def of_rounds(cls, rankings: ArrayLike, clicked: ArrayLike, *, items: int) -> Rankings:
-        """Count many rounds: the ranking of each, rounds × slots, and the slot clicked, or NO_CLICK.
+        """Return the counts of many rounds.
 
+        Parameters
+        ----------
+        rankings
+            Rounds × slots, item numbers.
+        clicked
+            Per round the clicked slot, from 0, or NO_CLICK.
+        items
+            J.
+
+        Examples
+        --------
         >>> Rankings.of_rounds([[2, 0], [1, 2], [2, 0]], [1, NO_CLICK, NO_CLICK], items=3).passes.tolist()
         [1, 1]
         """
@@ -89,7 +106,13 @@ class Rankings:
 
     @classmethod
     def of_valid_rounds(cls, lists: IntArray, on: IntArray, *, items: int) -> Rankings:
-        """Count rounds without checks: those of a log were checked when it was cleaned."""
+        """Return the counts of rounds that need no checks, as those of a cleaned log.
+
+        Parameters
+        ----------
+        lists, on, items
+            The arguments of `of_rounds`, as arrays.
+        """
         slots = lists.shape[1]
         first, place = _distinct(lists, items)
         hit = on != NO_CLICK
@@ -101,7 +124,7 @@ class Rankings:
     def weighted_sum(
         cls, parts: Sequence[Rankings], places: Sequence[IntArray], weights: Sequence[float], items: int
     ) -> Rankings:
-        """Lists of all parts with decayed counts; a list of several parts has a row for each.
+        """Return the lists of all parts with weighted counts; a list of several parts has a row for each.
 
         Parameters
         ----------
@@ -141,11 +164,27 @@ class Rankings:
         return rankings
 
     def some(self, used: BoolArray, clicks: IntArray, passes: IntArray) -> Rankings:
-        """Return a selection of these rankings with other counts, which are given for all of them."""
+        """Return a selection of these rankings with other counts.
+
+        Parameters
+        ----------
+        used
+            Which rankings to select.
+        clicks, passes
+            The other counts, of all rankings.
+        """
         return Rankings._of_distinct(self.shown[used], clicks[used], passes[used], self.items)
 
     def renumbered(self, shown: IntArray, items: int) -> Rankings:
-        """Return these rankings with other numbers for their items, in the same order."""
+        """Return these rankings with other numbers for their items, in the same order.
+
+        Parameters
+        ----------
+        shown
+            The rankings with the new numbers.
+        items
+            The new J.
+        """
         return Rankings._of_distinct(shown, self.clicks, self.passes, items)
 
     @property
@@ -160,7 +199,7 @@ class Rankings:
 
     @property
     def shown(self) -> IntArray:
-        """The distinct rankings in lexicographic order, a row each; EMPTY where a slot held nothing."""
+        """The distinct rankings in lexicographic order, a row each; EMPTY for an empty slot."""
         self._merge()
         return self._shown
 
@@ -172,7 +211,7 @@ class Rankings:
 
     @property
     def passes(self) -> IntArray:
-        """Per ranking, the visits that clicked on nothing."""
+        """Per ranking, the rounds without a click."""
         self._merge()
         return self._passes
 
@@ -215,7 +254,15 @@ class Rankings:
         return np.array(total).astype(np.int64)
 
     def count(self, ranking: ArrayLike, clicked: int) -> None:
-        """Add one round, in place: `clicked` is a slot, or NO_CLICK."""
+        """Add one round, in place.
+
+        Parameters
+        ----------
+        ranking
+            An item per slot, or EMPTY.
+        clicked
+            The clicked slot, from 0, or NO_CLICK.
+        """
         lists = _lists("ranking", [ranking], self.items)
         if lists.shape[1] != self.slots:
             raise InvalidRanking(f"a ranking has one item for each of the {self.slots} slots, got {ranking!r}")

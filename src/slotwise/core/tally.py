@@ -61,7 +61,13 @@ class Tally:
 
     @classmethod
     def empty(cls, slots: int, items: int) -> Tally:
-        """Return a tally of no rounds."""
+        """Return a tally of no rounds.
+
+        Parameters
+        ----------
+        slots, items
+            K and J.
+        """
         shape = (
             validation.whole_number("slots", slots, at_least=1),
             validation.whole_number("items", items, at_least=1),
@@ -70,8 +76,19 @@ class Tally:
 
     @classmethod
     def of_rounds(cls, rankings: IntArray, clicked: IntArray, *, items: int) -> Tally:
-        """Count many rounds: the ranking of each, rounds × slots, and the slot clicked, or NO_CLICK.
+        """Return the tally of many rounds.
 
+        Parameters
+        ----------
+        rankings
+            Rounds × slots, item numbers.
+        clicked
+            Per round the clicked slot, from 0, or NO_CLICK.
+        items
+            J.
+
+        Examples
+        --------
         >>> Tally.of_rounds(np.array([[2, 0], [2, 0]]), np.array([1, NO_CLICK]), items=3).passes.tolist()
         [[0, 0, 1], [1, 0, 0]]
         """
@@ -102,7 +119,15 @@ class Tally:
         return int(self.clicks.sum() + self.passes.sum(axis=1).max())
 
     def count(self, ranking: ArrayLike, clicked: int) -> None:
-        """Add one round, in place: `clicked` is a slot, or NO_CLICK. Slots that hold EMPTY are not counted."""
+        """Add one round, in place.
+
+        Parameters
+        ----------
+        ranking
+            An item per slot; slots that hold EMPTY are not counted.
+        clicked
+            The clicked slot, from 0, or NO_CLICK.
+        """
         shown = validation.ranking_of(ranking, slots=self.slots, items=self.items, may_be_empty=True)
         if not NO_CLICK <= clicked < self.slots:
             raise InvalidInput(f"clicked must be a slot from 0 to {self.slots - 1} or {NO_CLICK}, got {clicked!r}")
@@ -141,13 +166,30 @@ class Tally:
             raise InvalidInput(f"items {items!r} are not among the {self.items} of this tally") from problem
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to `path` (npz); if that fails, the earlier file stays."""
+        """Write the tally to a file; an existing file survives a failure.
+
+        Parameters
+        ----------
+        path
+            The path of the file, in NumPy's npz format.
+        """
         with replacing(path) as file:
             np.savez_compressed(file, format=np.array(FORMAT), clicks=self.clicks, passes=self.passes)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tally:
-        """Read a file that `save` wrote; raise `UnreadableFile` for any other."""
+        """Read a file of `save`.
+
+        Parameters
+        ----------
+        path
+            The path of a file of `save`.
+
+        Raises
+        ------
+        UnreadableFile
+            If the file is missing, damaged, or not one of `save`.
+        """
         try:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
                 if str(stored["format"]) != FORMAT:

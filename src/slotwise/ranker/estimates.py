@@ -60,7 +60,19 @@ class Estimates:
 
     @classmethod
     def of(cls, posterior: Posterior, ids: tuple[str, ...], shown: IntArray, level: float) -> Estimates:
-        """Summarise a posterior of items with these ids, given how often each was shown."""
+        """Summarise a posterior.
+
+        Parameters
+        ----------
+        posterior
+            The posterior of attractiveness and position bias.
+        ids
+            The ids of its items.
+        shown
+            How often each item was shown.
+        level
+            Probability of the credible intervals.
+        """
         of_items, of_slots = posterior.estimate.intervals(level)
         return cls(
             ids=ids,
@@ -84,16 +96,22 @@ class Estimates:
 
     @property
     def items(self) -> list[ItemEstimate]:
-        """Every item, in the order in which they came."""
+        """The estimate of every item, in the order in which they were added."""
         return [ItemEstimate(*row) for row in self._rows("items")]
 
     @property
     def slots(self) -> list[SlotEstimate]:
-        """Every slot."""
+        """The estimate of every slot."""
         return [SlotEstimate(*row) for row in self._rows("slots")]
 
     def columns(self, table: Table) -> dict[str, Any]:
-        """Return the columns of `to_frame` by name; slots count from 1."""
+        """Return the columns of `to_frame` by name; slots count from 1.
+
+        Parameters
+        ----------
+        table
+            "items" or "slots".
+        """
         if table == "items":
             return {
                 "id": list(self.ids),

@@ -110,7 +110,13 @@ class Results(Mapping[str, Run]):
         return frame(self.columns())
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write `columns` to a Parquet file."""
+        """Write `columns` to a Parquet file.
+
+        Parameters
+        ----------
+        path
+            The path of the file.
+        """
         try:
             import pyarrow as pa
             import pyarrow.parquet as pq

@@ -138,7 +138,7 @@ class Worker:
         await self._start()
 
     def begin(self) -> asyncio.Task[None]:
-        """Start in the background, however long the store or the compiler takes; the worker is not ready until then."""
+        """Start in the background, as the store or the compiler may take long; the worker is not ready until then."""
         self._writer.start()
         self._starting = asyncio.create_task(self._keep_starting())
         return self._starting
@@ -200,22 +200,42 @@ class Worker:
         return self._placements.broken()
 
     async def placement(self, name: str) -> Placement:
-        """A placement from memory; if it is not there yet, from the store."""
+        """Return a placement from memory; if it is not there yet, from the store.
+
+        Parameters
+        ----------
+        name
+            The placement.
+        """
         return await self._placements.placement(name)
 
     async def newest(self, name: str) -> Placement:
-        """A placement from the store, including changes that another worker made a moment ago."""
+        """Return a placement from the store, including changes that another worker has just made.
+
+        Parameters
+        ----------
+        name
+            The placement.
+        """
         return await self._placements.newest(name)
 
     async def put(self, name: str, definition: PlacementDefinition) -> tuple[Placement, bool]:
-        """Create or replace a placement; the second result is whether it is new."""
+        """Create or replace a placement; the second result is whether it is new.
+
+        Parameters
+        ----------
+        name
+            The placement.
+        definition
+            Its new definition.
+        """
         changed = await self.changing.put(name, definition)
         return changed.placement, changed.is_new
 
     async def decide(
         self, name: str, request: DecisionRequest = NO_CONSTRAINTS, key: str | None = None
     ) -> IssuedDecision:
-        """A decision for one visitor; with an idempotency key that was used before, the earlier decision.
+        """Return a decision for one visitor; with an idempotency key that was used before, the earlier decision.
 
         Parameters
         ----------
@@ -237,15 +257,37 @@ class Worker:
         return decision
 
     def token(self, decision: IssuedDecision) -> str:
-        """The token with which a browser reports the outcome of a decision."""
+        """Return the token with which a browser reports the outcome of a decision.
+
+        Parameters
+        ----------
+        decision
+            A decision of `decide`.
+        """
         return self._signer.sign(decision.id, decision.deadline)
 
     async def report(self, decision: str, outcome: Outcome) -> Receipt:
-        """Record the outcome of a decision, given by its id; the receipt has the verdict."""
+        """Record the outcome of a decision; the receipt has the verdict.
+
+        Parameters
+        ----------
+        decision
+            The id of the decision.
+        outcome
+            The click, or none.
+        """
         return await self._report(decision, outcome, self._clock())
 
     async def report_by_token(self, token: str, outcome: Outcome) -> Receipt:
-        """Record an outcome by the decision's token, which expires at the deadline: later outcomes are late."""
+        """Record an outcome by the decision's token, which expires at the deadline: later outcomes are late.
+
+        Parameters
+        ----------
+        token
+            The result of `token`.
+        outcome
+            The click, or none.
+        """
         read, now = self._signer.read(token), self._clock()
         receipt = await self._report(read.decision, outcome, now)
         return receipt if now < read.deadline else Receipt("late", receipt.items, receipt.recorded)
@@ -258,11 +300,17 @@ class Worker:
         return receipt
 
     async def logged(self, decision: str) -> LoggedDecision | None:
-        """A decision with its outcome, from the store as it is now; None if there is none of that id."""
+        """Return a decision with its outcome, as now in the store; None if there is none.
+
+        Parameters
+        ----------
+        decision
+            The id of the decision.
+        """
         return await self._placements.read(lambda store: store.logged(decision)) if is_id(decision) else None
 
     async def estimates(self, name: str, segment: Sequence[str] = (), **span: Unpack[SpanTexts]) -> EstimatesDocument:
-        """The estimates of a placement, from the store as it is now.
+        """Return the estimates of a placement, from the store as it is now.
 
         Parameters
         ----------
@@ -277,20 +325,42 @@ class Worker:
         return await self._estimates.local.estimates(name, segment, Span.parse(self._clock(), **span))
 
     async def written_estimates(self, name: str, segment: Sequence[str] = (), **span: Unpack[SpanTexts]) -> bytes:
-        """The estimates as JSON; of a large placement from another process, so that decisions do not wait for them."""
+        """Return the estimates as JSON; another process computes those of a large placement, so decisions do not wait.
+
+        Parameters
+        ----------
+        name, segment, **span
+            As in `estimates`.
+        """
         estimator = self._estimates.of(await self.placement(name))
         return await estimator.estimates_json(name, segment, Span.parse(self._clock(), **span))
 
     async def history(
         self, name: str, by: By = "day", since: str | None = None, until: str | None = None
     ) -> HistoryDocument:
-        """The history by hour or by day, from the store as it is now; times are RFC 3339 texts or dates."""
+        """Return the history by hour or by day, from the store as it is now.
+
+        Parameters
+        ----------
+        name
+            The placement.
+        by
+            "hour" or "day".
+        since, until
+            The first time and the time after the last, as RFC 3339 texts or dates.
+        """
         await self.placement(name)
         span = HistorySpan.of(by, since, until, self._clock())
         return await self._placements.read(lambda store: history(store, name, by, span))
 
     async def store_hourly_summaries(self, hour: int) -> None:
-        """Store summaries of all placements' estimates at the end of the hour that began at `hour`, if missing."""
+        """Store a summary of each placement's estimates at the end of an hour, if it is missing.
+
+        Parameters
+        ----------
+        hour
+            The start of the hour, in seconds since 1970.
+        """
         for placement in self._placements.all():
             await self._store_hourly_summary(placement, hour)
 
