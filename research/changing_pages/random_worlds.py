@@ -14,17 +14,19 @@ DRIFTS = ("none", "walk", "jumps", "cycle")
 
 
 def random_changing_problem(rng: np.random.Generator) -> Problem:
-    """Return one of a wide family of changing environments; each kind of change is there by chance.
+    """Return a random changing environment of a wide family.
 
-    Items, slots, biases, and the middle and spread of attractiveness are drawn as by `random_problem`; 5,000 to 40,000
-    rounds. Every other world has 2 to 6 segments, their shares uniform among all that sum to 1, whose logarithms of
-    attractiveness correlate by 0.3 to 1. Outcomes come at once, after a fixed time, after a geometric one, or in
-    batches, one as likely as the other, and of 10 to 2,000 rounds. In every other world items stay for a mean of a
-    quarter of the rounds to twice as many, and others come, so that there are as many on average; every other such
-    world has 7 to 10 features, which explain 0.2 to 0.9 of the variance. Tastes stay, walk (standard deviation 0.1 to
-    0.5, correlated over a quarter of the rounds to four times as many), jump (1 to 4 times, to another order of the
-    items) or cycle (amplitude 0.1 to 0.5, a period of 1,000 rounds to all), one as likely as the other; where items
-    come and go those that would jump walk. Times are log-uniform, all else is uniform.
+    Items, slots, biases, and the middle and spread of attractiveness are drawn as by `random_problem`; T is 5,000 to
+    40,000 rounds. Times are log-uniform, everything else is uniform.
+
+    - Segments, with probability 1/2: 2 to 6, with uniform shares; the logarithms of attractiveness correlate by 0.3
+      to 1.
+    - Delay: none, fixed, geometric, or in batches, equally likely, of 10 to 2,000 rounds.
+    - Churn, with probability 1/2: items stay for T/4 to 2T rounds on average, and as many arrive as leave. Half of
+      these worlds have 7 to 10 features, which explain 0.2 to 0.9 of the variance.
+    - Tastes stay, walk (standard deviation 0.1 to 0.5, correlation time T/4 to 4T), jump (1 to 4 times, to another
+      order of the items) or cycle (amplitude 0.1 to 0.5, period 1,000 to T), equally likely. With churn they walk
+      instead of jumping.
 
     Parameters
     ----------

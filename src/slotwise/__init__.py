@@ -1,4 +1,4 @@
-"""Rank things on a page whose slots are not equally visible, and learn from what is clicked.
+"""Learn the best order of items on a page whose slots are not equally visible, from clicks.
 
 Names of the package are imported on first use, so that `import slotwise` is fast.
 """

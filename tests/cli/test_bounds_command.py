@@ -26,4 +26,4 @@ def test_bounds_of_a_problem(tmp_path: Path) -> None:
 def test_the_requirements_of_the_lower_bound_are_printed() -> None:
     done = slotwise("bounds", "--problem", "a")
     assert "Proposition 1" in done.stdout
-    assert "Proposition 2 does not apply: the lower bound asks for at least 16 items" in done.stdout
+    assert "Proposition 2 does not apply: the lower bound requires at least 16 items" in done.stdout

@@ -226,7 +226,7 @@ def test_a_negative_propensity_is_named(folder: Path) -> None:
         (("fit", "nothing.csv"), "there is no file nothing.csv"),
         (("fit", "clean.parquet", "--slot", "place"), "no column 'place' for the slot"),
         (("fit", "clean.parquet", "--multi-click", "first"), "needs the order of the clicks"),
-        (("fit", "clean.parquet", "--save", "nowhere/fit.json"), "in a folder that is there, got 'nowhere/fit.json'"),
+        (("fit", "clean.parquet", "--save", "nowhere/fit.json"), "in an existing folder, got 'nowhere/fit.json'"),
         (("fit", "clean.parquet", "--estimator", "guess"), "unknown estimator 'guess'"),
         (("evaluate", "clean.parquet"), "one of ranking, policy, mixture and target-log must be given"),
         (("evaluate", "clean.parquet", "--ranking", "7"), "'7'"),

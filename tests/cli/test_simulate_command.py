@@ -71,7 +71,7 @@ def test_simulate_towards_a_goal(tmp_path: Path) -> None:
     assert refused.stderr.startswith("error: toprank cannot work towards a goal")
     no_bounds = slotwise("bounds", "--problem", "mine.json", cwd=tmp_path)
     assert no_bounds.returncode == 2
-    assert no_bounds.stderr == "error: the bounds are for clicks, and mine.json has values or constraints\n"
+    assert no_bounds.stderr == "error: the bounds are about clicks, but mine.json has values or constraints\n"
 
 
 def test_simulate_a_world_that_changes(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_simulate_a_world_that_changes(tmp_path: Path) -> None:
         of_mnl = slotwise(*command, "--problem", "shop")
         assert of_mnl.returncode == 2
         assert (
-            of_mnl.stderr == "error: shop must be of users who choose by multinomial logit, got a world that changes\n"
+            of_mnl.stderr == "error: shop must have users who choose by multinomial logit, got a changing environment\n"
         )
 
 
@@ -118,7 +118,7 @@ def test_simulate_users_of_every_model(tmp_path: Path, model: ChoiceModelEntry) 
     if model.id != "mnl":
         refused = slotwise("bounds", "--problem", "mine.json", cwd=tmp_path)
         assert refused.returncode == 2
-        assert "must be of users who choose by multinomial logit" in refused.stderr
+        assert "must have users who choose by multinomial logit" in refused.stderr
 
 
 @pytest.mark.parametrize(

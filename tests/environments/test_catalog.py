@@ -80,5 +80,5 @@ def test_other_users_are_known_by_name() -> None:
     for id, found in other_users().items():
         assert (found.users.slots, found.users.items) == (4, 12)
         assert type(problem(id).users) is type(found.users)
-        with pytest.raises(InvalidInput, match=f"{id} must be of users who choose by multinomial logit"):
+        with pytest.raises(InvalidInput, match=f"{id} must have users who choose by multinomial logit"):
             problem(id, of_mnl=True)

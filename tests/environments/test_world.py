@@ -89,7 +89,7 @@ def test_churn_from_a_file(tmp_path: Path) -> None:
     ("content", "message"),
     [
         # segments
-        ({"segments": SEGMENTS}, "attractiveness must not be given beside segments"),
+        ({"segments": SEGMENTS}, "attractiveness must be omitted if segments are given"),
         ({"attractiveness": None}, "attractiveness must not be null"),
         ({"segments": [], "attractiveness": ...}, "segments must be a list of at least one object, got []"),
         ({"segments": {}, "attractiveness": ...}, "segments must be a list of at least one object, got {}"),
@@ -191,7 +191,7 @@ def test_churn_from_a_file(tmp_path: Path) -> None:
         ({"churn": CHURN | {"explained": 0.5}}, "churn.explained must be 0 without features, got 0.5"),
         (
             {"churn": CHURN | {"features": 2}},
-            "features must be given for the items that are given where churn has features",
+            "features must be given for the given items if churn has features",
         ),
         (
             {"churn": CHURN | {"features": 2, "start": 1}, "features": [[1], [2], [3]]},
@@ -199,7 +199,7 @@ def test_churn_from_a_file(tmp_path: Path) -> None:
         ),
         (
             {"churn": CHURN | {"start": 1}, "features": [[1], [2], [3]]},
-            "features must be left out where the items of churn have none",
+            "features must be omitted if the items of churn have none",
         ),
         ({"churn": CHURN, "attractiveness": ...}, "attractiveness must be given, or segments that have it"),
         (
@@ -221,7 +221,7 @@ def test_churn_from_a_file(tmp_path: Path) -> None:
         ({"rounds": 0}, "rounds must be at least 1, got 0"),
         ({"rounds": None}, "rounds must be a whole number, got None"),
         ({"delay": {"rounds": 3}, "rounds": "x"}, "rounds must be a whole number, got 'x'"),
-        ({"delay": {"rounds": 3}, "values": [1, 2, 3]}, "values cannot be given beside delay"),
+        ({"delay": {"rounds": 3}, "values": [1, 2, 3]}, "values cannot be given together with delay"),
         ({"delay": {"rounds": 3}, "position_bias": [1, -1]}, "position_bias must be positive and finite, got -1.0"),
         ({"delay": {"rounds": 3}, "position_bias": [1] * 4}, "position_bias has 4 slots, and there are only 3 items"),
         ({"delays": {"rounds": 3}}, 'has an unknown key "delays"'),
@@ -295,7 +295,7 @@ def test_the_shop() -> None:
     told = shop.users.task(shop.rounds)
     assert (told.slots, told.segments, told.rules_per_decision) == (6, 3, True)
     assert 130 < told.items < 210
-    with pytest.raises(InvalidInput, match="shop must be of users who choose by multinomial logit, got a world"):
+    with pytest.raises(InvalidInput, match="shop must have users who choose by multinomial logit, got a world"):
         problem("shop", of_mnl=True)
 
 

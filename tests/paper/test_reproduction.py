@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -27,34 +27,46 @@ from slotwise.simulation.runner import Replication
 from tests.commands import COMMAND, slotwise
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A quick run of everything, uninterrupted."""
-    out = tmp_path_factory.mktemp("paper")
-    done = slotwise("paper", "--quick", "--replications", "2", "--out", str(out))
+class QuickRun(NamedTuple):
+    """A quick run that was not interrupted: its folder and problems."""
+
+    out: Path
+    problems: str
+
+
+@pytest.fixture(scope="module", params=["b", pytest.param("abc", marks=pytest.mark.long)])
+def quick_run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> QuickRun:
+    """One problem for `make test`, all of them for `make test-all`: drawing their figures takes long."""
+    out, problems = tmp_path_factory.mktemp("paper"), request.param
+    chosen = [word for problem in problems for word in ("--problem", problem)]
+    done = slotwise("paper", "--quick", "--replications", "2", *chosen, "--out", str(out))
     assert done.returncode == 0, done.stderr
     assert f"Read {out / 'report.html'}" in done.stdout
-    assert all(claim.statement in done.stdout for claim in CLAIMS)
-    assert all(f"({name}) {id}" in done.stderr for name in "abc" for id in reproduction.POLICIES), (
+    assert all(claim.statement in done.stdout for claim in CLAIMS if set(claim.problems) & set(problems))
+    assert all(f"({name}) {id}" in done.stderr for name in problems for id in reproduction.POLICIES), (
         "the time of each policy"
     )
-    return out
+    return QuickRun(out, problems)
 
 
-@pytest.mark.parametrize("problem", ["a", "b", "c"])
-def test_files_hold_the_results_of_the_simulator(whole: Path, problem: str) -> None:
+def test_files_hold_the_results_of_the_simulator(quick_run: QuickRun) -> None:
+    for problem in quick_run.problems:
+        _check_files(quick_run.out, problem)
+
+
+def _check_files(folder: Path, problem: str) -> None:
     chosen = paper_problems()[problem]
-    table = pq.read_table(whole / f"regret_{problem}.parquet").to_pandas()
+    table = pq.read_table(folder / f"regret_{problem}.parquet").to_pandas()
     rounds = chosen.rounds // 10
     for id in ("epoch-ucb", "toprank", "mnl-bandit"):
         run = simulate(chosen.users, id, rounds=rounds, replications=2, seed=0)[id]
         stored = table[table.policy == id].pivot(index="replication", columns="round", values="regret")
         assert np.array_equal(stored.to_numpy(), run.regret)
     assert set(table.policy) == set(reproduction.POLICIES)
-    with open(whole / f"final_regret_{problem}.csv") as file:
+    with open(folder / f"final_regret_{problem}.csv") as file:
         rows = {row["policy"]: row for row in csv.DictReader(file)}
     assert list(rows) == list(reproduction.POLICIES)
-    markdown = (whole / f"final_regret_{problem}.md").read_text()
+    markdown = (folder / f"final_regret_{problem}.md").read_text()
     for id, row in rows.items():
         final = table[(table.policy == id) & (table["round"] == rounds)].regret
         assert float(row["mean"]) == pytest.approx(final.mean())
@@ -63,30 +75,31 @@ def test_files_hold_the_results_of_the_simulator(whole: Path, problem: str) -> N
         assert f"| {id} | {final.mean():,.1f} |" in markdown
 
 
-@pytest.mark.parametrize("name", ["regret_a", "regret_b", "regret_c", "bounds", "coverage"])
-def test_figures_are_pictures(whole: Path, name: str) -> None:
-    assert (whole / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-    assert (whole / f"{name}.pdf").read_bytes().startswith(b"%PDF")
-    svg = (whole / f"{name}.svg").read_text()
-    assert "<svg" in svg
-    if name != "coverage":
-        assert all(colour.lower() in svg.lower() for colour in COLOURS.values())
+def test_figures_are_pictures(quick_run: QuickRun) -> None:
+    for name in (*(f"regret_{problem}" for problem in quick_run.problems), "bounds", "coverage"):
+        assert (quick_run.out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (quick_run.out / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+        svg = (quick_run.out / f"{name}.svg").read_text()
+        assert "<svg" in svg
+        if name != "coverage":
+            assert all(colour.lower() in svg.lower() for colour in COLOURS.values())
 
 
-def test_the_report_is_complete_and_needs_no_other_file(whole: Path) -> None:
-    page = (whole / "report.html").read_text()
-    assert page.count("data:image/svg+xml;base64,") == 5
+def test_the_report_is_complete_and_needs_no_other_file(quick_run: QuickRun) -> None:
+    page = (quick_run.out / "report.html").read_text()
+    assert page.count("data:image/svg+xml;base64,") == len(quick_run.problems) + 2
     assert not re.findall(r'(?:src|href)="(?!data:)', page)
     for words in ("seed 0", "quick run", "Settings", "numba", "This run took", "Corollary 1", "Proposition 1"):
         assert words in page
     assert all(names()[id] in page for id in reproduction.POLICIES)
-    assert page.count("reproduced</td>") == sum(len(claim.problems) for claim in CLAIMS)
+    verdicts = sum(len(set(claim.problems) & set(quick_run.problems)) for claim in CLAIMS)
+    assert page.count("reproduced</td>") == verdicts
 
 
-def test_coverage_is_measured_for_every_interval_problem_and_epoch_policy(whole: Path) -> None:
-    with open(whole / "coverage.csv") as file:
+def test_coverage_is_measured_for_every_interval_problem_and_epoch_policy(quick_run: QuickRun) -> None:
+    with open(quick_run.out / "coverage.csv") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 3 * 5 * 6
+    assert len(rows) == len(quick_run.problems) * 5 * 6
     assert {row["interval"] for row in rows} >= {"Theorem 1", "Lemma 3", "Theorem 2", "Corollary 1"}
     for row in rows:
         assert 0 <= float(row["covered"]) <= 1
@@ -202,7 +215,7 @@ def test_full_disk_is_reported_and_loses_no_results(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.long
-def test_figures_that_do_not_fit_lose_no_replication(whole: Path, tmp_path: Path) -> None:
+def test_figures_that_do_not_fit_lose_no_replication(tmp_path: Path) -> None:
     """A real limit on what may be written: replications are far below it, pictures above."""
     command = [str(COMMAND), "paper", "--quick", "--problem", "b", "--replications", "2", "--out", str(tmp_path)]
     limited = ["/bin/sh", "-c", 'ulimit -f 60; exec "$@"', "sh", *command]  # 60 blocks: about 30 kB

@@ -72,7 +72,7 @@ def test_counts_survive_writing_and_reading(half_life: Any) -> None:
         ({"shown": np.full((2, 3), -1)}, "shown must hold whole numbers that are not negative"),
         ({"shown": np.full((2, 3), 0.5)}, "shown must hold whole numbers"),
         ({"segments": np.array([0, 2])}, "segments must be below 2, got 2"),
-        ({"period_sums": None}, "the sums of periods must be those of all"),
+        ({"period_sums": None}, "the counts of periods must sum to the total counts"),
     ],
 )
 def test_inconsistent_counts_are_rejected(change: dict[str, Any], message: str) -> None:
@@ -84,7 +84,7 @@ def test_inconsistent_counts_are_rejected(change: dict[str, Any], message: str) 
 
 
 def test_periods_are_refused_where_nothing_is_forgotten() -> None:
-    with pytest.raises(InvalidInput, match="the sums of periods must be those of all"):
+    with pytest.raises(InvalidInput, match="the counts of periods must sum to the total counts"):
         LearnerCounts(2, 3).restore(_filled(40.0, 300).arrays(), segments=2)
 
 

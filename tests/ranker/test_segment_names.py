@@ -90,12 +90,12 @@ def test_a_new_segment_changes_nothing_for_existing_ones() -> None:
 def test_pending_lists_belong_to_their_segment() -> None:
     learner = Learner(IDS, 2, segments=2)
     learner.add_pending(["a", "b"], segment=1)
-    with pytest.raises(InvalidInput, match=r"no outcome of \['a', 'b'\] is expected of segment 0"):
+    with pytest.raises(InvalidInput, match=r"no outcome of \['a', 'b'\] is pending of segment 0"):
         learner.remove_pending(["a", "b"], segment=0)
     learner.add("e")  # starts anew, with what is on its way
     learner.choose()
     learner.remove_pending(["a", "b"], segment=1)
-    with pytest.raises(InvalidInput, match="is expected of segment 1"):
+    with pytest.raises(InvalidInput, match="is pending of segment 1"):
         learner.remove_pending(["a", "b"], segment=1)
 
 
@@ -151,7 +151,7 @@ def test_segments_that_are_not_there_are_refused_and_nothing_is_counted(monkeypa
         learner.add_segment()
     with compiling("never"):
         alike = Learner(IDS, 2, policy="pbm-ucb", position_bias=[1.0, 0.5])
-    with pytest.raises(InvalidInput, match="pbm-ucb takes all visitors for alike"):
+    with pytest.raises(InvalidInput, match="pbm-ucb does not distinguish visitors"):
         alike.add_segment()
     assert alike.segments == 1
     assert len(alike.choose()) == 2

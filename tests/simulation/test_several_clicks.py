@@ -147,7 +147,7 @@ def test_users_of_ones_own_are_simulated(users: Any) -> None:
         ({}, "users must have slots and items, whole numbers from 1 on"),
         ({"slots": 2, "items": 1.5}, "users must have slots and items, whole numbers from 1 on"),
         ({"slots": 3, "items": 2}, "users have 3 slots but only 2 items to fill them"),
-        ({"slots": 1, "items": 2, "draw": len}, r"users must answer click_probabilities\(ranking\), or reward"),
+        ({"slots": 1, "items": 2, "draw": len}, r"users must have click_probabilities\(ranking\), or reward"),
     ],
 )
 def test_users_who_answer_too_little_are_refused(attributes: dict[str, Any], message: str) -> None:

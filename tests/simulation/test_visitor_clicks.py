@@ -120,13 +120,13 @@ def test_impossible_arguments_are_rejected_before_the_first_round() -> None:
         World(users=mixture(shares=[0.5, 0.5], users=[PBM, PBM]))
     with pytest.raises(InvalidInput, match=r"attraction must be above 0 and below 1 in a world, got .*1.0.* of item 1"):
         World(users=Cascade(slots=1, attraction=[0.5, 1.0]))
-    with pytest.raises(InvalidInput, match="position_bias must be left out beside users"):
+    with pytest.raises(InvalidInput, match="position_bias must be omitted if users are given"):
         World(users=PBM, position_bias=[1.0, 0.5, 0.2])
     with pytest.raises(InvalidInput, match="position_bias must be given for the visitors who choose"):
         World(users=USERS["cascade"], choosing=0.5)
-    with pytest.raises(InvalidInput, match="attractiveness must be left out beside users"):
+    with pytest.raises(InvalidInput, match="attractiveness must be omitted if users are given"):
         World(users=PBM, attractiveness=[0.1, 0.2, 0.3])
-    with pytest.raises(InvalidInput, match="choosing must be left out where there are no users"):
+    with pytest.raises(InvalidInput, match="choosing must be omitted if no users are given"):
         World(position_bias=[1.0], attractiveness=[0.1, 0.2], choosing=0.5)
     with pytest.raises(InvalidInput, match=r"segments\[0\].position_bias must be from 0 to 1"):
         World(users=PBM, segments=[Segment(1.0, [0.1, 0.2, 0.3], [1.0, 2.0, 0.5])])

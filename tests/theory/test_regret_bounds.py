@@ -74,7 +74,7 @@ def test_the_hard_instance_is_the_construction_of_the_proof() -> None:
 @pytest.mark.parametrize(
     ("items", "bias", "message"),
     [
-        (11, BIAS, "at least 12 items, four a slot, got 11"),
+        (11, BIAS, "at least 12 items, four per slot, got 11"),
         (12, [0.5, 0.4, 0.3], "Σλ² > 1, got 0.5"),
         (12, [1.0, 0.3, 0.6], "1 ≥ λ_1 > λ_2"),
         (12, [1.5, 0.6, 0.3], "1 ≥ λ_1 > λ_2"),

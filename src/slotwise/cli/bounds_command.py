@@ -36,7 +36,7 @@ def bounds(
     """
     chosen = problem(problem_name, of_mnl=True)
     if chosen.goal is not None:
-        raise InvalidInput(f"the bounds are for clicks, and {problem_name} has values or constraints")
+        raise InvalidInput(f"the bounds are about clicks, but {problem_name} has values or constraints")
     horizon = chosen.rounds if rounds is None else rounds
     limits = proven.compute_regret_bounds(chosen.users, horizon)
     if hard_instance is not None:
@@ -56,7 +56,7 @@ def bounds(
     table.add_row("Proposition 2, any policy: at least", "–" if lower is None else f"{lower:,.1f}")
     table.add_row("Proposition 1, epoch-ucb: at most", f"{limits.upper_bound_known_bias:,.0f}")
     table.add_row(
-        "Proposition 3, epoch-ucb-upb: at most, were its constant 1",
+        "Proposition 3, epoch-ucb-upb: at most, if its constant is 1",
         f"{limits.upper_bound_unknown_bias_with_constant_1:,.0f}",
     )
     Console().print(table)

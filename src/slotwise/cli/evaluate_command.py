@@ -61,9 +61,7 @@ def evaluate(
     from slotwise import logs
 
     if sum(each is not None for each in (ranking, policy, mixture, target_log)) != 1:
-        raise InvalidInput("one of ranking, policy, mixture and target-log must be given, and not two")
-    if ranking is not None and not any(items_in(ranking)):
-        raise InvalidInput(f"ranking must name at least one item, got {ranking!r}")
+        raise InvalidInput("exactly one of ranking, policy, mixture and target-log must be given")
     if (log.placement is None) != (at is None):
         raise InvalidInput("--placement names the column and --at the one to evaluate: give both or none")
     target: Any = policy
@@ -101,11 +99,14 @@ def items_in(ranking: str) -> list[str | None]:
     """
     if ranking.lstrip().startswith("["):
         try:
-            listed = json.loads(ranking)
+            items = [None if item is None else str(item) for item in json.loads(ranking)]
         except json.JSONDecodeError as problem:
             raise InvalidInput(
                 f"ranking must be a JSON list or items between commas, got {ranking!r}: {problem}"
             ) from None
-        return [None if item is None else str(item) for item in listed]
-    (row,) = list(csv.reader([ranking], skipinitialspace=True)) or [[]]
-    return [name.strip() or None for name in row]
+    else:
+        (row,) = list(csv.reader([ranking], skipinitialspace=True)) or [[]]
+        items = [name.strip() or None for name in row]
+    if not any(items):
+        raise InvalidInput(f"ranking must name at least one item, got {ranking!r}")
+    return items

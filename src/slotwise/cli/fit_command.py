@@ -96,9 +96,9 @@ def fit(
         # the log has one placement and no such column: --placement is the name of the live placement
         log, name = replace(log, placement=None), log.placement
     if (to_store is None) != (name is None) and not (name is None and log.placement):
-        raise InvalidInput("--to-store needs the --name of the placement, where the log names none, and --name a store")
+        raise InvalidInput("--to-store needs --name unless the log names its placements, and --name needs --to-store")
     if save is not None and not save.absolute().parent.is_dir():
-        raise InvalidInput(f"--save must be a file in a folder that is there, got {str(save)!r}")
+        raise InvalidInput(f"--save must be a file in an existing folder, got {str(save)!r}")
     if click_model is not None:
         if to_store is not None:
             raise InvalidInput("--to-store starts from the ordinary fit: leave out --click-model")

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from slotwise.cli.shared.command_options import AsJson, example
+from slotwise.click_models import MNL
 from slotwise.client import ClientError
 from slotwise.core.errors import InvalidInput, SlotwiseError
 from slotwise.environments import problem
@@ -63,18 +64,12 @@ def loadtest(
     """
     if problem_name is None and placement is None:
         raise InvalidInput("--problem or --placement must be given")
-    tastes = None
-    if problem_name is not None:
-        chosen = problem(problem_name, of_mnl=True)
-        if chosen.goal is not None:
-            raise InvalidInput(f"visitors click, and {problem_name} has values or constraints")
-        tastes = chosen.users
     if replications < 1:
         raise InvalidInput(f"replications must be at least 1, got {replications}")
     try:
         report = run_loadtest(
             url,
-            tastes,
+            None if problem_name is None else _tastes(problem_name),
             placement=placement,
             policy=None if policy is None else parse(policy),
             visitors=users,
@@ -102,6 +97,14 @@ def loadtest(
         Console().print(_table(summary))
     if summary["exactly_once"] is False:
         raise typer.Exit(MISCOUNTED_EXIT)
+
+
+def _tastes(problem_name: str) -> MNL:
+    chosen = problem(problem_name, of_mnl=True)
+    if chosen.goal is not None:
+        raise InvalidInput(f"a load test is about clicks, but {problem_name} has values or constraints")
+    users: MNL = chosen.users
+    return users
 
 
 def _table(summary: dict[str, Any]) -> Table:

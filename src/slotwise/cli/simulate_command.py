@@ -48,12 +48,12 @@ def simulate(
 ) -> None:
     """Simulate policies on a problem and report their regret.
 
-    Regret is what a policy gives away against the best list, in expected clicks, added up over the rounds. `slotwise
-    policies` lists the policies. FILE.json holds position_bias and attractiveness and, if it is not about clicks,
-    values, pin, exclude, groups, max_per_group and may_be_empty. A world that changes has segments, delay, arrivals,
-    departures, churn, drift, walk, cycle and features; `--problem shop` has all at once. docs/environments.md explains
-    each. Users who click by another model have "model" and its parameters, and may click several times; docs/users.md
-    has them all.
+    Regret is the expected number of clicks that a policy loses against the best list, summed over the rounds. `slotwise
+    policies` lists the policies. FILE.json holds position_bias and attractiveness and, for a goal other than clicks,
+    values, pin, exclude, groups, max_per_group and may_be_empty. A changing environment has segments, delay, arrivals,
+    departures, churn, drift, walk, cycle and features; `--problem shop` has all of them. docs/environments.md explains
+    each. Users of another click model have "model" and its parameters, and may click several times; docs/users.md
+    lists the models.
     """
     chosen = problem(problem_name)
     for file in (plot, parquet):
@@ -74,7 +74,7 @@ def simulate(
         print(json.dumps(results.to_dict(), allow_nan=False))
     else:
         Console().print(_table(results))
-    # after the numbers are out: a file that cannot be written must not lose them
+    # after printing: a file that cannot be written must not lose the numbers
     if plot is not None:
         with replacing(plot) as picture:
             results.plot().savefig(picture, format=plot.suffix[1:], dpi=160)

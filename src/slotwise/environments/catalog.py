@@ -67,10 +67,10 @@ def paper_problems() -> dict[str, Problem]:
 
 
 def further_problems() -> dict[str, Problem]:
-    """The problems (d) to (k), on which policies are compared and never tuned.
+    """Return the problems (d) to (k), on which policies are compared and never tuned.
 
     (d) many items, few good; (e) a long list; (f) a single slot; (g) as many slots as items, so that only the order
-    counts; (h) rare clicks; (i) hardly ever no click; (j) slots that hardly differ, out of order; (k) one star.
+    counts; (h) rare clicks; (i) clicks in nearly every round; (j) similar slots, not in order; (k) one star item.
     """
     ranks = np.arange(1, 101)
     sizes: list[tuple[str, ArrayLike, ArrayLike, int]] = [
@@ -90,7 +90,7 @@ def further_problems() -> dict[str, Problem]:
 
 
 def random_problem(rng: np.random.Generator) -> Problem:
-    """One of a wide family, for choosing between policies: sizes, scales, spreads and slots all drawn.
+    """Return a random problem of a wide family, to compare policies: sizes, scales, spreads and slots are drawn.
 
     2 to 40 items, at most 8 slots; attractiveness log-normal around 0.03 to 1, its logarithm spread by 0.2 to 1.2;
     slots that decay geometrically, or are uniform on (0.1, 1), shuffled every other time; 5,000 to 50,000 rounds.
@@ -114,7 +114,7 @@ def random_problem(rng: np.random.Generator) -> Problem:
 
 
 def shop() -> Problem:
-    """A shop: all that may change does, at once.
+    """Return a shop in which everything changes: visitors, items, tastes and delays.
 
     A page of 6 slots, λ_k = 0.8^k; 3 segments with 60, 30 and 10 percent of the visits, whose tastes correlate by 0.7;
     30 items at the start, 1 more per 1,000 rounds on average, each for 30,000 rounds on average, so that there are
@@ -146,7 +146,7 @@ def shop() -> Problem:
     )
 
 
-#: of the problems of `other_users`: items as attractive in each, when looked at, and slots
+#: the attraction of items, and the number of slots, in the problems of `other_users`
 ATTRACTION = 0.5 * 0.825 ** np.arange(12)
 DECAY = 0.8 ** np.arange(4)
 
@@ -174,7 +174,7 @@ def _mixture() -> Any:
     return mixture(shares=[0.5, 0.25, 0.25], users=[calm, _position_based(), _cascade()])
 
 
-#: what makes them, as to make them all takes a while
+#: the functions that make them; to make all of them takes a while
 OTHER_USERS: dict[str, Callable[[], Any]] = {
     "pbm": _position_based,
     "cascade": _cascade,
@@ -185,9 +185,9 @@ OTHER_USERS: dict[str, Callable[[], Any]] = {
 
 
 def other_users() -> dict[str, Problem]:
-    """Pages of 4 slots and 12 items whose visitors click by another model.
+    """Return pages of 4 slots and 12 items whose visitors click by another model.
 
-    The items are as attractive in each, from 0.5 down to 0.06; the segments of the mixture agree on them.
+    All have the same attraction of items, from 0.5 down to 0.06; the segments of the mixture agree on it.
     """
     return {id: Problem(id, make(), DEFAULT_ROUNDS) for id, make in OTHER_USERS.items()}
 
@@ -235,6 +235,6 @@ def problem(name: str, *, of_mnl: bool = False) -> Problem:
     else:
         raise UnknownName("problem", name, [*by_name, *OTHER_USERS, "FILE.json"])
     if of_mnl and not isinstance(chosen.users, MNL):
-        kind = "a world that changes" if isinstance(chosen.users, World) else type(chosen.users).__name__
-        raise InvalidInput(f"{name} must be of users who choose by multinomial logit, got {kind}")
+        kind = "a changing environment" if isinstance(chosen.users, World) else type(chosen.users).__name__
+        raise InvalidInput(f"{name} must have users who choose by multinomial logit, got {kind}")
     return chosen

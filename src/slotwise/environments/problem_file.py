@@ -2,9 +2,9 @@
 
     {"position_bias": [1, 0.5], "attractiveness": [0.2, 0.4, 0.1]}
 
-with "model" and what that needs instead, if users do not choose by multinomial logit; and, if it is not for clicks
-alone, any of "values", "pin" {"item": slot}, "exclude", "groups", "max_per_group" and "may_be_empty", as in a `Goal`.
-Items and slots count from 0. A world that changes has any of "segments", "delay", "arrivals", "departures", "churn",
+If users do not choose by multinomial logit, the file has "model" and its fields instead. For a goal other than clicks
+it has any of "values", "pin" {"item": slot}, "exclude", "groups", "max_per_group" and "may_be_empty", as in a `Goal`.
+Items and slots count from 0. A changing environment has any of "segments", "delay", "arrivals", "departures", "churn",
 "drift", "walk", "cycle", "features", "step" and "choosing", as in a `World`; docs/environments.md has an example of
 each. With "model" its users are of that model. "rounds" is the default number of rounds.
 """
@@ -83,7 +83,7 @@ def _world(content: dict[str, Any], model: ChoiceModelEntry) -> World:
     changing = next(key for key in content if key in WORLD)
     for key in GOAL:
         if key in content:
-            raise InvalidInput(f"{key} cannot be given beside {changing}: a world that changes is for clicks alone")
+            raise InvalidInput(f"{key} cannot be given together with {changing}: a changing environment has no goal")
     given: dict[str, Any] = {}
     if model.id != DEFAULT_MODEL:
         for key in model.fields:
@@ -143,7 +143,7 @@ def _read(path: str) -> object:
 
 
 def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """JSON would let the last of two equal keys win: an item pinned to two slots would pass unnoticed."""
+    """Raise InvalidInput for a repeated key, such as an item that is pinned to two slots; JSON keeps the last."""
     content: dict[str, Any] = {}
     for key, value in pairs:
         if key in content:

@@ -118,7 +118,7 @@ class World:
         users = self.users
         if users is None:
             if self.choosing:
-                raise InvalidInput(f"choosing must be left out where there are no users, got {self.choosing!r}")
+                raise InvalidInput(f"choosing must be omitted if no users are given, got {self.choosing!r}")
             return True
         if not hasattr(users, "browsing"):
             raise InvalidInput(
@@ -129,7 +129,7 @@ class World:
             validation.share("choosing", self.choosing)
         own = getattr(users, "position_bias", None)
         if self.position_bias is not None and (own is not None or not self.choosing):
-            raise InvalidInput("position_bias must be left out beside users, who have one or need none")
+            raise InvalidInput("position_bias must be omitted if users are given: they have one or need none")
         if self.position_bias is None and own is None and self.choosing:
             raise InvalidInput("position_bias must be given for the visitors who choose by multinomial logit")
         has_bias = own is not None or self.position_bias is not None
@@ -143,7 +143,7 @@ class World:
                 f"position_bias must be of {users.slots} slots, as users have, got {self.position_bias!r}"
             )
         if self.attractiveness is not None:
-            raise InvalidInput("attractiveness must be left out beside users, who have their attraction")
+            raise InvalidInput("attractiveness must be omitted if users are given: they have their attraction")
         if not self.segments:
             self._set(attractiveness=_odds(users.attraction))
         for number, segment in enumerate(self.segments):
@@ -169,7 +169,7 @@ class World:
         self._check_weight("attractiveness", self.attractiveness)
         if churn and churn.features and 0.0 < churn.agreement < 1.0 and churn.features <= segments > 1:
             raise InvalidInput(
-                f"churn.features must be more than the {segments} segments where these do not wholly agree, got "
+                f"churn.features must be more than the {segments} segments unless their agreement is 1, got "
                 f"{churn.features}"
             )
         if churn and churn.features and not churn.agreement and churn.features < segments:
@@ -185,7 +185,7 @@ class World:
         draws_items = self.churn is not None and (self.churn.start > 0 or self.churn.arrivals > 0)
         if self.features is None:
             if drawn and items:
-                raise InvalidInput("features must be given for the items that are given where churn has features")
+                raise InvalidInput("features must be given for the given items if churn has features")
             return None
         encoded = _numbers(self.features)
         if encoded.shape[-2] != items:
@@ -193,9 +193,9 @@ class World:
         if encoded.ndim == 3 and len(encoded) != len(self.segments):
             raise InvalidInput(f"features must be of each of the {len(self.segments)} segments, got {len(encoded)}")
         if encoded.ndim == 3 and draws_items:
-            raise InvalidInput("features must be of items, and not of each segment, where churn draws items")
+            raise InvalidInput("features must be of items, and not of each segment, if churn draws items")
         if draws_items and not drawn:
-            raise InvalidInput("features must be left out where the items of churn have none: churn.features is 0")
+            raise InvalidInput("features must be omitted if the items of churn have none: churn.features is 0")
         if draws_items and encoded.shape[1] != drawn:
             raise InvalidInput(f"features must have {drawn} columns, as many as churn.features, got {encoded.shape[1]}")
         return encoded
@@ -259,7 +259,7 @@ def _segments(world: World) -> tuple[Segment, ...]:
             raise InvalidInput("attractiveness must be given, or segments that have it, or a churn with a start")
         given = [Segment(1.0, world.attractiveness)]
     elif world.attractiveness is not None:
-        raise InvalidInput("attractiveness must not be given beside segments: each has its own")
+        raise InvalidInput("attractiveness must be omitted if segments are given: each has its own")
     segments = tuple(
         _segment(segment, f"segments[{number}]." if world.segments else "", world)
         for number, segment in enumerate(given)

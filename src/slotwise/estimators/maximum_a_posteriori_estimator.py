@@ -72,20 +72,8 @@ def maximum_a_posteriori(
     """
     tally = tally_of(counts)
     prior = checked_prior("attractiveness_prior", attractiveness_prior, tally.items, "item")
-    if (position_bias is None) == (position_bias_prior is None):
-        raise InvalidInput(
-            "position_bias_prior or position_bias must be given, and not both, got "
-            f"{position_bias_prior!r} and {position_bias!r}"
-        )
     is_known = position_bias is not None
-    if is_known:
-        bias = validation.positive_vector("position_bias", position_bias, each="slot")
-        if len(bias) != tally.slots:
-            raise InvalidInput(f"position_bias must have one entry per slot, {tally.slots}, got {len(bias)}")
-        slot_prior = np.zeros(tally.slots), np.zeros(tally.slots)
-    else:
-        bias = np.ones(tally.slots)
-        slot_prior = checked_prior("position_bias_prior", position_bias_prior, tally.slots, "slot")
+    bias, slot_prior = _bias_and_prior(tally.slots, position_bias, position_bias_prior)
     if isinstance(counts, Rankings):
         joint = Joint.of(counts, prior, slot_prior, free=not is_known)
         bias, attractiveness, sweeps, converged = joint.maximise(bias)
@@ -108,3 +96,20 @@ def maximum_a_posteriori(
     uncertainty = with_priors(tally.slots, tally.items, errors, error_of, at_rest=converged)
     identifiable = bool(tally.passes.any(axis=0).all()) if is_known else is_identifiable(tally)
     return Estimate(attractiveness, bias, converged, identifiable, sweeps, uncertainty)
+
+
+def _bias_and_prior(
+    slots: int, position_bias: ArrayLike | None, position_bias_prior: GammaPrior | None
+) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+    """Return λ to start from and its prior; a known λ has none."""
+    if (position_bias is None) == (position_bias_prior is None):
+        raise InvalidInput(
+            "position_bias_prior or position_bias must be given, and not both, got "
+            f"{position_bias_prior!r} and {position_bias!r}"
+        )
+    if position_bias is None:
+        return np.ones(slots), checked_prior("position_bias_prior", position_bias_prior, slots, "slot")
+    bias = validation.positive_vector("position_bias", position_bias, each="slot")
+    if len(bias) != slots:
+        raise InvalidInput(f"position_bias must have one entry per slot, {slots}, got {len(bias)}")
+    return bias, (np.zeros(slots), np.zeros(slots))

@@ -1,7 +1,7 @@
 """`python -m slotwise.ranker.compile_all`: compile into the cache ahead of time.
 
-Without arguments it compiles every policy for simulations, and the default one as a `Ranker` has it. With the text of a
-`WarmUpScript` and the id of a process it compiles for that process, and ends when that one ends.
+Without arguments it compiles every policy for simulations, and the default policy for a `Ranker`. With the text of a
+`WarmUpScript` and the id of a process it compiles for that process, and ends when that process ends.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from slotwise.ranker.warmup_script import WarmUpScript
 
 
 def run(text: str) -> None:
-    """Do once all that a learner does, so that all of it is compiled, and mark that in the cache."""
+    """Call everything that a learner calls once, so that it is compiled, and mark that in the cache."""
     kind = WarmUpScript.read(text)
     names = [str(number) for number in range(kind.items)]
     with compiling("first"):
@@ -49,7 +49,7 @@ def run(text: str) -> None:
         learner.choose(segment=2)
     learner.estimates()
     learner.estimates(segment=learner.segments - 1)
-    # so that the first view of a dashboard waits for no compiler either
+    # so that the first view of a dashboard need not wait for the compiler
     learner.best_list(pin={names[0]: 1})
     learner.slot_chances()
     learner.list_values([shown])

@@ -49,7 +49,7 @@ class CheckedConstraints(NamedTuple):
 
 
 class Catalog:
-    """Every item there ever was, by id, numbered from 0 in the order of the tally; none is ever dropped."""
+    """All items by id, numbered from 0 in the order of the tally; retired items stay."""
 
     def __init__(self, ids: object, values: object = None, retired: object = (), features: object = None) -> None:
         self.ids: list[str] = []
@@ -103,7 +103,7 @@ class Catalog:
             self.features.set(number, item, features)
 
     def retire(self, item: str) -> None:
-        """Show an item no more."""
+        """Stop showing an item."""
         number = self.number("retire", item)
         if number in self.retired:
             raise InvalidInput(f"{item!r} is retired already")
@@ -173,7 +173,7 @@ def checked_value(item: object, value: object) -> float:
 
 
 def listed(field: str, given: object) -> list[object]:
-    """A list of items; one text would be taken apart into letters."""
+    """Return a list of items; a single text is an error, as it would be split into letters."""
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise InvalidInput(f"{field} must be a list of items, got {validation.short(given)}")
     return list(given)

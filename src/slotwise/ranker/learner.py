@@ -102,12 +102,12 @@ class Learner(PosteriorReports):
 
     @property
     def items(self) -> tuple[str, ...]:
-        """Every item there ever was, in the order of the tally."""
+        """All items, including retired ones, in the order of the tally."""
         return tuple(self._items.ids)
 
     @property
     def retired(self) -> tuple[str, ...]:
-        """The items that are not shown any more."""
+        """The items that are no longer shown."""
         return tuple(self._items.ids[number] for number in sorted(self._items.retired))
 
     @property
@@ -126,12 +126,12 @@ class Learner(PosteriorReports):
         return self._factory.counts.rounds
 
     def tally(self, segment: int | None = None) -> Tally:
-        """The counts so far, of `items` in their order: those of all segments together, or of one."""
+        """Return the counts so far, with `items` in their order: those of all segments together, or of one."""
         return self._factory.counted.tally(None if segment is None else self._factory.segment(segment))
 
     @property
     def shown(self) -> IntArray:
-        """How often each item was shown; in counts from a tally, only when it was clicked or nothing was."""
+        """Return how often each item was shown; a tally counts only rounds with a click on it or with no click."""
         return self._factory.counted.shown()
 
     def choose(
@@ -147,7 +147,7 @@ class Learner(PosteriorReports):
     def choose_several(
         self, count: int, segment: int = 0, *, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None
     ) -> list[tuple[str, ...]]:
-        """The lists of `count` calls of `choose`, in a fraction of their time."""
+        """Return the lists of `count` calls of `choose`, in a fraction of their time."""
         ids = self._items.ids
         lists = self._drawn(count, segment, exclude, pin).tolist()
         return [tuple([ids[number] for number in shown if number != EMPTY]) for shown in lists]
@@ -172,14 +172,14 @@ class Learner(PosteriorReports):
         return self._runner.choose_several(count, self.rng, number)
 
     def add_pending(self, shown: Iterable[str], segment: int = 0) -> None:
-        """Count the outcome of a list as pending: the policy need not explore the same thing meanwhile."""
+        """Count the outcome of a list as pending, so that the policy does not explore the same thing meanwhile."""
         self._runner.add_pending(self._factory.segment(segment), self._items.numbered("shown", shown))
 
     def remove_pending(self, shown: Iterable[str], segment: int = 0) -> None:
         """Count the outcome of a list as pending no longer: it is about to be learned, or it was lost."""
         if not self._runner.remove_pending(self._factory.segment(segment), self._items.numbered("shown", shown)):
             where = f" of segment {segment}" if self.segments > 1 else ""
-            raise InvalidInput(f"no outcome of {validation.short(shown)} is expected{where}")
+            raise InvalidInput(f"no outcome of {validation.short(shown)} is pending{where}")
 
     def learn(self, shown: Iterable[str], clicked: str | None, segment: int = 0) -> None:
         """Learn the outcome of one page view: the item that was clicked, or None."""
@@ -210,7 +210,7 @@ class Learner(PosteriorReports):
         tally = counts.tally_from(clicks, passes)
         if (tally.slots, tally.items) != (self.slots, len(self._items)):
             raise InvalidInput(
-                f"the tally is of {tally.slots} slots and {tally.items} items, where there are {self.slots} and "
+                f"the tally has {tally.slots} slots and {tally.items} items, but the learner has {self.slots} and "
                 f"{len(self._items)}"
             )
         seen = (tally.clicks + tally.passes).sum(axis=0) if shown is None else np.asarray(shown, tally.clicks.dtype)
@@ -222,7 +222,7 @@ class Learner(PosteriorReports):
         self._runner.update_from_tally(number, tally, more_may_follow=self.segments > 1)
 
     def arrays(self) -> dict[str, IntArray]:
-        """All counts, by segment and period, for `restore`."""
+        """Return all counts, by segment and period, for `restore`."""
         return self._factory.counted.arrays()
 
     def restore(self, arrays: Mapping[str, IntArray]) -> None:
@@ -242,13 +242,13 @@ class Learner(PosteriorReports):
         self._restart()
 
     def add_segment(self) -> int:
-        """Add a segment, which is expected to be like the others; its number."""
+        """Add a segment, whose prior is the estimates of the others, and return its number."""
         if self._factory.add_segment():
             self._restart()
         return self.segments - 1
 
     def retire(self, item: str) -> None:
-        """Show an item no more; its counts stay."""
+        """Stop showing an item; its counts stay."""
         self._items.retire(item)
         self._constraints_changed()
 
@@ -258,7 +258,7 @@ class Learner(PosteriorReports):
         self._constraints_changed()
 
     def _prepared(self, segment: int, exclude: Iterable[str], pin: Mapping[str, int] | None) -> int:
-        """The number of a segment; the policy has the constraints of the decision from here on."""
+        """Return the number of a segment, and set the constraints of the decision."""
         number, constraints = self._factory.segment(segment), self._items.constraints(exclude, pin, self.slots)
         self._runner.started()
         self._runner.for_segment(number)

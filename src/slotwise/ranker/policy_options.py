@@ -15,7 +15,7 @@ from slotwise.policies.policy_registry import parse
 
 
 def policy_for(given: str | PolicySpec | None, position_bias: FloatArray | None) -> PolicySpec:
-    """The policy of an id; the default policy if there is none, with `bias=known` if a bias is given."""
+    """Return the policy with an id; the default policy if it is None, with `bias=known` if a bias is given."""
     if given is None:
         return default_policy(known_bias=position_bias is not None)
     if isinstance(given, str):
@@ -41,7 +41,7 @@ def with_options(policy: PolicySpec, half_life: HalfLife, new_items_at_most: flo
 
 
 def check_served(policy: PolicySpec, task: PolicyTask) -> None:
-    """Refuse by name a policy that can only be simulated: on a page, outcomes come late and out of order."""
+    """Raise InvalidInput for a policy that can only be simulated: on a page, outcomes are late and out of order."""
     policy.check(task)
     if why := policy.limits.get("tally"):
         raise InvalidInput(f"{policy} cannot start from a tally: {why}")
@@ -51,8 +51,8 @@ def check_served(policy: PolicySpec, task: PolicyTask) -> None:
 
 
 def check_pooling(policy: PolicySpec, segments: int, has_features: bool) -> None:
-    """Refuse by name a policy that cannot pool segments or items."""
+    """Raise InvalidInput for a policy that cannot pool segments or items."""
     if segments > 1 and not policy.pools:
-        raise InvalidInput(f"segments is {segments}, but {policy.id} takes all visitors for alike")
+        raise InvalidInput(f"segments is {segments}, but {policy.id} does not distinguish visitors")
     if has_features and not policy.pools:
         raise InvalidInput(f"features are given, but {policy.id} cannot learn from them")

@@ -1,4 +1,4 @@
-"""Begins a policy from all that was counted, and runs it: segments, per-decision constraints, pending outcomes."""
+"""Starts a policy from all counts, and runs it: segments, per-decision constraints, pending outcomes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _Shown = tuple[int, tuple[int, ...]]
 
 @dataclass
 class PolicyFactory:
-    """Begins a policy: its entry, the page, the items and all that was counted."""
+    """Starts a policy: its entry, the page, the items and all counts."""
 
     policy: PolicySpec
     slots: int
@@ -66,7 +66,7 @@ class PolicyFactory:
 
     @property
     def room(self) -> int:
-        """The segments that the policy has room for: twice as many each time, so that it rarely has to start again."""
+        """The segments that the policy has room for; doubled when they are exceeded, so that it rarely restarts."""
         return min(MAX_SEGMENTS, 1 << (self.segments - 1).bit_length())
 
     @property
@@ -76,7 +76,7 @@ class PolicyFactory:
         return self.counts
 
     def prepare(self) -> None:
-        """Have the kernels of this kind of policy compiled, or refuse by name a policy that cannot pool."""
+        """Start to compile the kernels of this kind of policy; raise InvalidInput for a policy that cannot pool."""
         check_pooling(self.policy, self.segments, bool(self.items.features))
         validation.one_of(SETTING, when_to_compile(), get_args(When))
         kind = WarmUpScript(
@@ -89,7 +89,7 @@ class PolicyFactory:
         self.kernels = kernels_for(kind.warm_up, len(self.items))
 
     def add_segment(self) -> bool:
-        """Add a segment; True if a policy that has begun has no room for it."""
+        """Add a segment; return True if a policy that has started has no room for it."""
         if self.segments == MAX_SEGMENTS:
             raise InvalidInput(f"segments must be at most {MAX_SEGMENTS}, got one more")
         check_pooling(self.policy, self.segments + 1, bool(self.items.features))
@@ -104,11 +104,11 @@ class PolicyFactory:
         return validation.whole_number("segment", number, at_least=0, at_most=self.segments - 1)
 
     def empty(self) -> Any:
-        """The policy before anything was counted."""
+        """Return the policy without counts."""
         return self.policy.start(self.task)
 
     def begin(self) -> Any:
-        """The policy with all that was counted, the earliest period first."""
+        """Return the policy with all counts, the earliest period first."""
         if self.segments == 1 and not self.counts.by_period:
             return self.policy.start(self.task, self.counted.tally())
         begun = self.policy.start(self.task, Tally.empty(self.slots, len(self.items)))
@@ -123,15 +123,15 @@ class PolicyFactory:
 class PolicyRunner:
     """The record of a policy and its current constraints; items are numbers here, and an empty slot is `EMPTY`.
 
-    It begins again at the first decision after `restart`.
+    It starts again at the first decision after `restart`.
     """
 
     def __init__(self, factory: PolicyFactory) -> None:
         self._factory = factory
         self._slots = factory.slots
-        #: None before it began, or if it is to begin again
+        #: None before it has started, or if it is to restart
         self.record: Any = None
-        #: whether it has chosen a list since it began
+        #: whether it has chosen a list since it started
         self.has_chosen = False
         #: the current constraints, which are imposed again only when they change
         self._imposed: DecisionConstraints | None = None
@@ -155,7 +155,7 @@ class PolicyRunner:
         return self.record
 
     def restart(self) -> None:
-        """Begin again from all counts at the next decision."""
+        """Start again from all counts at the next decision."""
         self.record = None
 
     def constraints_changed(self) -> None:
@@ -163,7 +163,7 @@ class PolicyRunner:
         self._imposed = None
 
     def for_segment(self, segment: int) -> Any:
-        """The record, with this segment as the current one."""
+        """Return the record, with this segment as the current one."""
         if segment != self._segment:
             set_segment(self.record, segment)
             self._segment = segment
@@ -198,7 +198,7 @@ class PolicyRunner:
             add_pending(self.for_segment(segment), self._ranking(shown[1]))
 
     def remove_pending(self, segment: int, numbers: Iterable[int]) -> bool:
-        """Count it as pending no longer; whether it was pending."""
+        """Count the outcome of a list as pending no longer; return whether it was pending."""
         shown = segment, tuple(numbers)
         if not self._pending[shown]:
             return False
@@ -210,20 +210,20 @@ class PolicyRunner:
         return True
 
     def learn(self, segment: int, numbers: Iterable[int], slot: int) -> None:
-        """Learn the outcome of one list; a policy that has not begun will begin with its count."""
+        """Learn the outcome of one list; a policy that has not started will start with its count."""
         if self.record is not None:
             learn(self.for_segment(segment), self._ranking(numbers), slot)
 
     def update_from_tally(self, segment: int, tally: Tally, *, more_may_follow: bool) -> None:
-        """Add the counts of a tally; a policy that has not begun will begin with them."""
+        """Add the counts of a tally; a policy that has not started will start with them."""
         if more_may_follow and not self.has_chosen:
-            # to begin again from all counts is quicker than to add them one after the other
+            # starting again from all counts is quicker than adding tallies one by one
             self.record = None
         elif self.record is not None:
             update_from_tally(self.for_segment(segment), tally.clicks, tally.passes)
 
     def _ranking(self, numbers: Iterable[int]) -> Ranking:
-        """A list with an entry for each slot, empty at the end."""
+        """Return a list with an entry for each slot, EMPTY at the end."""
         ranking = np.full(self._slots, EMPTY)
         for slot, number in enumerate(numbers):
             ranking[slot] = number

@@ -65,7 +65,7 @@ class Ranker:
     new_items_at_most
         Largest share of the slots for items without an observed outcome; the policy's default if None.
     tally
-        SegmentCounts of earlier page views, in the order of `items`, or with an attribute `item_ids`.
+        Counts of earlier page views, in the order of `items`, or with an attribute `item_ids`.
     seed
         Seed of the random numbers.
 
@@ -100,7 +100,7 @@ class Ranker:
         if isinstance(items, Mapping):
             if features is not None:
                 raise InvalidInput(
-                    f"items map to their features already, got features {validation.short(features)} too"
+                    f"features must be omitted if items map to their features, got {validation.short(features)}"
                 )
             features = items
         learner = Learner(
@@ -171,10 +171,10 @@ class Ranker:
         with self._lock:
             pending = self._pending.get(id) if isinstance(id, str) else None
             if pending is None:
-                raise InvalidInput(f"ranking {validation.short(id)} waits for no outcome: unknown, or observed before")
+                raise InvalidInput(f"ranking {validation.short(id)} is not pending: unknown, or observed before")
             shown, segment = pending
             self._learner.learn(shown, clicked, segment)
-            # last: an outcome that was refused may be corrected
+            # last, so that a rejected outcome can be corrected
             self._learner.remove_pending(shown, segment)
             del self._pending[id]
 
@@ -219,7 +219,7 @@ class Ranker:
             self._learner.add(item, value, features)
 
     def retire(self, item: str) -> None:
-        """Show an item no more; its counts stay.
+        """Stop showing an item; its counts stay.
 
         Parameters
         ----------
@@ -286,12 +286,12 @@ class Ranker:
 
     @property
     def items(self) -> tuple[str, ...]:
-        """Every item there ever was, in the order of the tally."""
+        """All items, including retired ones, in the order of the tally."""
         return self._learner.items
 
     @property
     def retired(self) -> tuple[str, ...]:
-        """The items that are not shown any more."""
+        """The items that are no longer shown."""
         with self._lock:
             return self._learner.retired
 
@@ -351,7 +351,7 @@ class Ranker:
         if number is None:
             if len(self._segments.names) == MAX_NAMED:
                 raise InvalidInput(
-                    f"segment {validation.short(name)} is one too many: {len(self._segments.names):,} were named before"
+                    f"segment {validation.short(name)} exceeds the maximum of {len(self._segments.names):,} segments"
                 )
             self._learner.add_segment()
             number = self._segments.add(name)

@@ -76,7 +76,7 @@ class LearnerCounts:
                 self._shown[segment] = np.pad(shown, (0, new))
 
     def count(self, segment: int, shown: Sequence[int], clicked: int) -> None:
-        """One round: the items of its list, and the slot that was clicked, or NO_CLICK."""
+        """Count one round: the items of its list, and the slot that was clicked, or NO_CLICK."""
         self._shown_of(segment)[shown] += 1
         self.rounds += 1
         for matrices in self._written(segment, 1):
@@ -86,7 +86,7 @@ class LearnerCounts:
                 matrices[0, clicked, shown[clicked]] += 1
 
     def add(self, segment: int, tally: Tally, shown: IntArray) -> None:
-        """A whole tally, and how often each item was shown."""
+        """Add a tally, and how often each item was shown."""
         rounds = tally.rounds
         self._shown_of(segment)[:] += shown
         self.rounds += rounds
@@ -95,11 +95,11 @@ class LearnerCounts:
             matrices[1] += tally.passes
 
     def tally(self, segment: int | None = None) -> Tally:
-        """Of one segment, or of all."""
+        """Return the tally of one segment, or of all."""
         return self._tally(self._sums, segment)
 
     def shown(self, segment: int | None = None) -> IntArray:
-        """How often each item was shown to one segment, or to all."""
+        """Return how often each item was shown to one segment, or to all."""
         counted = [shown for number, shown in self._shown.items() if segment in (None, number)]
         return np.sum(counted, axis=0, dtype=self._dtype) if counted else np.zeros(self.items, self._dtype)
 
@@ -159,7 +159,7 @@ class LearnerCounts:
             self._periods[number].counted[segment] = matrices.astype(np.int64)
         parts, total = sum(self._periods, Period()).counted, {} if self._length is None else self._sums
         if parts.keys() != total.keys() or any((parts[segment] != total[segment]).any() for segment in parts):
-            raise InvalidInput("the sums of periods must be those of all")
+            raise InvalidInput("the counts of periods must sum to the total counts")
         self.rounds = sum(self.tally(segment).rounds for segment in self._sums)
 
     def _tally(self, counted: Mapping[int, Matrices], segment: int | None) -> Tally:

@@ -17,7 +17,7 @@ SLOTS, ITEMS = 2, 4
 
 @dataclass(frozen=True)
 class WarmUpScript:
-    """A kind of learner, as far as it matters to the compiler."""
+    """The properties of a learner that matter to the compiler."""
 
     policy: PolicySpec
     slots: int
@@ -36,7 +36,7 @@ class WarmUpScript:
 
     @property
     def text(self) -> str:
-        """All of it as JSON: the same text, the same kernels."""
+        """The script as JSON; equal texts have equal kernels."""
         words = {
             "policy": self.policy.id,
             "options": self.policy.options,

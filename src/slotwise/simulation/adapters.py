@@ -60,6 +60,6 @@ def check_users(users: object) -> None:
     draws = draw.is_answered_by(users) or draw_clicks.is_answered_by(users)
     if not click_probabilities.is_answered_by(users) and not (draws and reward.is_answered_by(users)):
         raise InvalidInput(
-            f"users must answer click_probabilities(ranking), or reward(ranking) and one of draw(ranking, rng) and "
+            f"users must have click_probabilities(ranking), or reward(ranking) and one of draw(ranking, rng) and "
             f"draw_clicks(ranking, clicks, rng), got {users!r}"
         )

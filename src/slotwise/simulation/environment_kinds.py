@@ -40,10 +40,10 @@ class Episode:
 
 
 class Environment(Protocol):
-    """What the runner asks of users, a world or any other environment."""
+    """The interface of users, a world or any other environment to the runner."""
 
     def task(self, rounds: int, goal: Goal | None) -> PolicyTask:
-        """Return what policies know before the first round; raise InvalidInput for a goal that cannot be followed."""
+        """Return the task of a policy; raise InvalidInput for a goal that the environment does not support."""
 
     def check_policy(self, policy: PolicySpec) -> None:
         """Raise InvalidInput if a registered policy cannot act here."""
@@ -111,7 +111,7 @@ class ChangingEnvironment:
     def task(self, rounds: int, goal: Goal | None) -> PolicyTask:
         """Return the task of a policy, without the features of items that a replication draws."""
         if goal is not None:
-            raise InvalidInput("a goal cannot be followed in a World, whose regret is in clicks; leave out one of them")
+            raise InvalidInput("a World does not support a goal, as its regret is in clicks: omit one of them")
         return self.world.task(rounds)
 
     def check_policy(self, policy: PolicySpec) -> None:
@@ -128,7 +128,7 @@ class ChangingEnvironment:
         """Draw the items of a replication from a generator of its own, so that every policy has the same world."""
         world_rng = rng.spawn(1)[0]
         drawn = draw_items(self.world, task.horizon, world_rng)
-        requirement = ", or not all of items that are there" if task.rules_per_decision else ""
+        requirement = ", or not all of available items" if task.rules_per_decision else ""
         state = start_world(self.world, drawn, world_rng)
         return Episode(advance_world, state, (rng, world_rng), replace(task, features=drawn.features), requirement)
 

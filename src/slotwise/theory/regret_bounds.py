@@ -122,11 +122,11 @@ def _lower_bound_terms(items: int, rounds: int, position_bias: ArrayLike) -> tup
     bias, items, rounds = _checked(items, rounds, position_bias)
     slots, total, squares = len(bias), float(bias.sum()), float((bias**2).sum())
     if squares <= 1.0:
-        raise InvalidInput(f"the lower bound asks for Σλ² > 1, got {squares:.3g}")
+        raise InvalidInput(f"the lower bound requires Σλ² > 1, got {squares:.3g}")
     if items < 4 * slots:
-        raise InvalidInput(f"the lower bound asks for at least {4 * slots} items, four a slot, got {items}")
+        raise InvalidInput(f"the lower bound requires at least {4 * slots} items, four per slot, got {items}")
     if bias.max() > 1.0 or (np.diff(bias) >= 0).any():
-        raise InvalidInput(f"the lower bound asks for 1 ≥ λ_1 > λ_2 > … , got {bias.tolist()}")
+        raise InvalidInput(f"the lower bound requires 1 ≥ λ_1 > λ_2 > … , got {bias.tolist()}")
     ratio = slots / squares
     linear = rounds / 7.0 * (1.0 - ratio * total / (items - slots + 1))
     quadratic = math.sqrt(17.0 * ratio * total * rounds**3 / (2.0 * squares * (items - slots + 1)))
