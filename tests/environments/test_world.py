@@ -295,7 +295,7 @@ def test_the_shop() -> None:
     told = shop.users.task(shop.rounds)
     assert (told.slots, told.segments, told.rules_per_decision) == (6, 3, True)
     assert 130 < told.items < 210
-    with pytest.raises(InvalidInput, match="shop must have users who choose by multinomial logit, got a world"):
+    with pytest.raises(InvalidInput, match="shop must have users who choose by multinomial logit, got a changing"):
         problem("shop", of_mnl=True)
 
 

@@ -62,7 +62,7 @@ def test_the_best_list_has_no_regret(small: MNL) -> None:
 
 def test_clicks_less_gamma_passes_is_a_martingale_with_empty_slots(small: MNL) -> None:
     goal = Goal([1.0, 0.2, 3.0, 0.1], may_be_empty=True)
-    run = simulate(small, "mnl-bandit", goal=goal, rounds=300, replications=400, seed=9)["mnl-bandit"]
+    run = simulate(small, "epoch-ucb", goal=goal, rounds=300, replications=400, seed=9)["epoch-ucb"]
     gamma = np.outer(small.position_bias, small.attractiveness)
     assert_mean_is(0.0, np.array([tally.clicks - gamma * tally.passes for tally in run.tallies]).sum(axis=(1, 2)))
 
@@ -86,7 +86,8 @@ def test_a_list_of_a_users_policy_that_is_not_allowed_is_named(small: MNL, ranki
         simulate(small, Wrong, goal=GOAL, rounds=10)
 
 
-def test_a_compiled_policy_that_ignores_the_goal_is_caught(small: MNL) -> None:
+@pytest.mark.usefixtures("interpreting")
+def test_a_registered_policy_that_ignores_the_goal_is_caught(small: MNL) -> None:
     def ignorant(task: PolicyTask) -> Any:
         return get_policy("epoch-ucb").start(PolicyTask(task.slots, task.items, task.rounds, task.position_bias))
 

@@ -16,12 +16,11 @@ from slotwise.core.types import FloatArray, IntArray, Ranking
 from slotwise.environments import Cycle, Delay, Jump, Segment, World
 from slotwise.jit import interpreted
 from slotwise.policies import choose, end_epoch, impose_rules, learn
-from tests.plain_python import uncompiled
 from tests.simulation.worlds import BIAS, OTHER_TASTES, TASTES, Oracle, Telling, all_at_once
 from tests.statistical_assertions import assert_frequencies, assert_mean_is
 
-#: by items and in epochs
-POLICIES = ["pbm-ucb", "epoch-ucb"]
+#: one that shows a list for an epoch, and one that decides in every round; the loop is compiled for each
+one_policy = pytest.mark.parametrize("policy", ["epoch-ucb", pytest.param("pbm-ucb", marks=pytest.mark.long)])
 
 
 def _kept(make: Callable[[PolicyTask], Any]) -> tuple[list[Any], Callable[[PolicyTask], Any]]:
@@ -45,25 +44,27 @@ def test_where_nothing_changes_numbers_are_those_of_the_users(small: MNL) -> Non
         assert run.tallies == lived[label].tallies
 
 
-def regrets() -> list[list[float]]:
-    results = simulate(all_at_once(), POLICIES, rounds=200, replications=2, seed=5, record_at=[100, 200])
-    return [run.regret.ravel().tolist() for run in results.values()]
+@one_policy
+def test_compiled_is_plain(policy: str) -> None:
+    def regret_and_tallies() -> Any:
+        run = simulate(all_at_once(), policy, rounds=200, replications=2, seed=5, record_at=[100, 200])[policy]
+        return run.regret.tolist(), run.tallies
+
+    with interpreted():
+        plain = regret_and_tallies()
+    assert plain == regret_and_tallies()
 
 
-def test_compiled_is_plain() -> None:
-    assert uncompiled(__name__, "regrets") == regrets()
-
-
-def test_regret_never_falls_and_numbers_depend_on_the_seed_only() -> None:
+@one_policy
+def test_regret_never_falls_and_numbers_depend_on_the_seed_only(policy: str) -> None:
     arguments: dict[str, Any] = {"rounds": 200, "replications": 3, "seed": 5, "record_at": [100, 200]}
-    alone, together = (simulate(all_at_once(), POLICIES, jobs=jobs, **arguments) for jobs in (1, 2))
-    for label, run in alone.items():
-        assert (np.diff(run.regret, axis=1) > 0.0).all()
-        assert np.array_equal(run.regret, together[label].regret)
-        assert run.tallies == together[label].tallies
-        assert [tally.rounds for tally in run.tallies] == [200] * 3
-    other = simulate(all_at_once(), POLICIES, **(arguments | {"seed": 6}))
-    assert not np.array_equal(other["epoch-ucb"].regret, alone["epoch-ucb"].regret)
+    alone, together = (simulate(all_at_once(), policy, jobs=jobs, **arguments)[policy] for jobs in (1, 2))
+    assert (np.diff(alone.regret, axis=1) > 0.0).all()
+    assert np.array_equal(alone.regret, together.regret)
+    assert alone.tallies == together.tallies
+    assert [tally.rounds for tally in alone.tallies] == [200] * 3
+    other = simulate(all_at_once(), policy, **(arguments | {"seed": 6}))[policy]
+    assert not np.array_equal(other.regret, alone.regret)
 
 
 SCHEDULED = World(
@@ -227,19 +228,19 @@ def test_unavailable_items_are_never_shown(id: str) -> None:
     simulate(world, start, rounds=120)
 
 
-def test_the_compiled_loop_shows_none_of_it_either() -> None:
+@one_policy
+def test_the_compiled_loop_shows_no_unavailable_item(policy: str) -> None:
     world = World(
         position_bias=BIAS, attractiveness=TASTES[0], arrivals=[0, 0, 0, 10, 5], departures=[40, 60, 50, None, 30]
     )
-    for run in simulate(world, POLICIES, rounds=100).values():
-        (tally,) = run.tallies
-        shows = tally.passes + tally.clicks
-        assert tally.rounds == 100
-        # items 0 and 4 are there for 40 and 25 rounds, and in the last 40 rounds there is only item 3
-        assert shows[:, 0].sum() <= 40
-        assert shows[:, 4].sum() <= 25
-        assert shows[0, 3] >= 40
-        assert shows[1:, 3].sum() <= 50
+    (tally,) = simulate(world, policy, rounds=100)[policy].tallies
+    shows = tally.passes + tally.clicks
+    assert tally.rounds == 100
+    # items 0 and 4 are there for 40 and 25 rounds, and in the last 40 rounds there is only item 3
+    assert shows[:, 0].sum() <= 40
+    assert shows[:, 4].sum() <= 25
+    assert shows[0, 3] >= 40
+    assert shows[1:, 3].sum() <= 50
 
 
 def test_a_list_with_something_that_is_not_there_is_caught() -> None:

@@ -14,6 +14,8 @@ from slotwise.simulation.world_state import change, draw_due, draw_segment
 from tests.simulation.worlds import BIAS, OTHER_TASTES, TASTES, started
 from tests.statistical_assertions import assert_frequencies, assert_mean_is
 
+pytestmark = pytest.mark.usefixtures("interpreting")
+
 
 def _with_delay(delay: Delay) -> World:
     return World(position_bias=[1.0], attractiveness=[0.5], delay=delay)

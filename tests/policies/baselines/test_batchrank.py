@@ -27,6 +27,7 @@ def _batches(started: Any) -> list[tuple[int, set[int]]]:
 
 
 @pytest.mark.usefixtures("interpreting")
+@pytest.mark.usefixtures("interpreting")
 def test_items_of_a_batch_are_observed_alike_and_batches_end_in_the_right_order() -> None:
     """Batches only divide, whoever is left in an earlier one being more attractive than all of a later one."""
     rounds = 3_000
