@@ -105,7 +105,10 @@ def test_pending_lists_belong_to_their_segment() -> None:
         ({"segments": 0}, "segments must be at least 1, got 0"),
         ({"segments": 2_001}, "segments must be at most 2000, got 2001"),
         ({"segments": 2.5}, "segments must be a whole number, got 2.5"),
-        ({"segments": 2, "policy": "pbm-ucb", "position_bias": [1.0, 0.5]}, "segments is 2, but pbm-ucb does not distinguish"),
+        (
+            {"segments": 2, "policy": "pbm-ucb", "position_bias": [1.0, 0.5]},
+            "segments is 2, but pbm-ucb does not distinguish",
+        ),
         ({"half_life": "auto", "policy": "pbm-ucb", "position_bias": [1.0, 0.5]}, "pbm-ucb has no option half_life"),
         ({"half_life": "soon"}, "half_life must be none, auto or a number of rounds, got 'soon'"),
         ({"half_life": float("nan")}, "half_life must be positive and finite, got nan"),

@@ -14,9 +14,7 @@ from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 from slotwise.jit import record
 from slotwise.policies.interface import (
-    add_pending,
     choose,
-    defer_refits,
     end_epoch,
     holds_lists,
     impose_rules,
