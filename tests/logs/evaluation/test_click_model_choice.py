@@ -46,7 +46,7 @@ def test_all_clicks_are_read_again_if_some_impressions_have_several(tmp_path: Pa
     sentence = compared.in_a_sentence()
     assert "“User browsing” describes all clicks together" in sentence
     page = write_report(found, tmp_path, described=compared).read_text()
-    assert "How people click" in page
+    assert "How do people click?" in page
     assert "“User browsing” describes all clicks together" in page
 
 
