@@ -200,6 +200,9 @@ def test_a_list_is_compared_in_the_slots_that_the_log_fills(one_slot: tuple[Fit,
     assert found.as_filled.click_rate == pytest.approx(0.1)
     assert "than the 10.0 % now. That is for impressions that fill 1 of 2 slots on average" in found.in_words()
     assert found.to_dict()["in_filled_slots"] == found.as_filled.to_dict()
+    together = "No impression of the log fills all slots of the target at once"
+    assert any(warning.startswith(together) for warning in found.warnings)
+    assert not any(warning.startswith(together) for warning in evaluate(fit, ["a"], propensities=logged).warnings)
 
 
 def test_the_lists_of_a_log_that_fills_one_slot(one_slot: tuple[Fit, LoggedPropensities]) -> None:

@@ -80,12 +80,12 @@ class LoggedPropensities:
             return True
         if self.by_item:
             row, kind = np.nonzero(filled)
-            entry = np.column_stack([kind, self.shown[row, kind]])
+            place = kind * (self.shown.max() + 1) + self.shown[row, kind]
             propensity, times = self.propensity[row, kind], times[row]
         else:
             kind = np.unique(np.packbits(filled, axis=1), axis=0, return_inverse=True)[1].ravel()
-            entry, propensity = self.shown, self.propensity
-        place = np.unique(entry, axis=0, return_inverse=True)[1].ravel()
+            place = np.unique(self.shown, axis=0, return_inverse=True)[1].ravel()
+            propensity = self.propensity
         others = (np.bincount(place, times)[place] - 1.0) / propensity
         given = _deviation(others / np.maximum(np.bincount(kind, times) - 1.0, 1.0)[kind], times)
         among_all = _deviation(others / max(float(self.times.sum()) - 1.0, 1.0), times)

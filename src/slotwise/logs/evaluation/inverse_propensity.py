@@ -3,7 +3,8 @@
 Where the log holds the probability of each *whole list*, an impression is weighed by the probability of its list under
 the target, over that under which it was shown. Where it holds the probability of each *item in its slot*, every slot is
 weighed on its own. That needs far fewer impressions, and assumes that a click on a slot depends on the item in
-this slot alone: the items of other slots must not matter much.
+this slot alone. Items compete for a click, so intervals also cover what the estimate would be if they do as the fitted
+model says.
 
 Impressions may fill only some slots. An item that is in slot k with probability t under the target, and was shown there
 with propensity p, has the weight t/p; weights are averaged over the impressions that fill slot k (for whole lists: that
@@ -124,18 +125,22 @@ def inverse_propensity(
     total, squares = float(strata.sums(values).sum()), strata.squares(values)
     few = not total or total**2 / squares < FEW_CLICKS
     plain = _rare(strata, total, squares, level) if few else strata.mean(weight * click, level)
-    robust = None
+    robust, shift = None, 0.0
     if odds is not None:
         fitted, target = _fitted(logged, odds, strata, lists)
         by_model = float(chances @ np.where(seen[of_lists], target, 0.0).sum(axis=1))
         residuals = strata.mean(weight * (click - fitted), level)
-        robust = _within(_robust(by_model, residuals, plain if few else None), missing)
+        if logged.by_item:
+            competing, target = _together(logged, odds, strata, np.where(seen, lists, EMPTY))
+            competition = strata.mean(weight * (fitted - competing), level).click_rate
+            shift = float(chances @ target) - by_model + competition
+        robust = _within(_robust(by_model, residuals, plain if few else None), missing, shift)
     # on average, each stratum weighs as much as the target fills it
     mean = Rate(*(np.array(strata.mean(weight, level=0.682_689_492)) / strata.fill.sum()).tolist())
     effective = (strata.sums(weight)[seen] ** 2 / strata.sums(weight**2)[seen]).min()
     return ByPropensity(
-        plain=_within(plain, missing),
-        self_normalised=_within(_normalised(strata, seen, float(effective), level), missing),
+        plain=_within(plain, missing, shift),
+        self_normalised=_within(_normalised(strata, seen, float(effective), level), missing, shift),
         doubly_robust=robust,
         matching=int(logged.times[np.unique(strata.row[weight > 0])].sum()),
         effective_impressions=float(effective),
@@ -207,6 +212,10 @@ def _item_target(shown: IntArray, lists: IntArray, chances: FloatArray) -> Float
     return probability
 
 
+def _worth(odds: FloatArray, lists: IntArray) -> FloatArray:
+    return np.where(lists == EMPTY, 0.0, odds[np.arange(lists.shape[1]), np.maximum(lists, 0)])
+
+
 def _fitted(
     logged: LoggedPropensities, odds: FloatArray, strata: _Strata, lists: IntArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -215,17 +224,22 @@ def _fitted(
     Slots that are weighed one by one are given the mean odds of the other slots: a model of the whole list would not
     cancel out.
     """
-    worth, target = (
-        np.where(shown == EMPTY, 0.0, odds[np.arange(shown.shape[1]), np.maximum(shown, 0)])
-        for shown in (logged.shown, lists)
-    )
-    total = worth.sum(axis=1)
     if not logged.by_item:
-        whole = target.sum(axis=1, keepdims=True)
-        return (total / (1.0 + total))[strata.row], whole / (1.0 + whole)
+        on_shown, on_lists = (_worth(odds, shown).sum(axis=1) for shown in (logged.shown, lists))
+        return (on_shown / (1.0 + on_shown))[strata.row], (on_lists / (1.0 + on_lists))[:, None]
+    worth, target = _worth(odds, logged.shown), _worth(odds, lists)
     own = worth[strata.row, strata.stratum]
-    others = strata.sums(total[strata.row] - own) / strata.size
+    others = strata.sums(worth.sum(axis=1)[strata.row] - own) / strata.size
     return own / (1.0 + own + others[strata.stratum]), target / (1.0 + target + others)
+
+
+def _together(
+    logged: LoggedPropensities, odds: FloatArray, strata: _Strata, lists: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the same for slots that compete: of each entry given its list, and of each list."""
+    worth, target = _worth(odds, logged.shown), _worth(odds, lists).sum(axis=1)
+    total = worth.sum(axis=1)[strata.row]
+    return worth[strata.row, strata.stratum] / (1.0 + total), target / (1.0 + target)
 
 
 def _rare(strata: _Strata, total: float, squares: float, level: float) -> Rate:
@@ -261,9 +275,10 @@ def _robust(by_model: float, residuals: Rate, few: Rate | None) -> Rate:
     return Rate(middle, middle - max(far, below), middle + max(far, above))
 
 
-def _within(rate: Rate, missing: float) -> Rate:
-    """Cut a rate off at 0 and 1; if the log lacks this share of the target, it is unknown and may be so much higher."""
-    middle, low, high = (min(max(value, 0.0), 1.0) for value in (rate.click_rate, rate.low, rate.high + missing))
+def _within(rate: Rate, missing: float, shift: float) -> Rate:
+    """Allow for a shift and for the share of the target that the log lacks, and cut off at 0 and 1."""
+    low, high = rate.low + min(shift, 0.0), rate.high + max(shift, 0.0) + missing
+    middle, low, high = (min(max(value, 0.0), 1.0) for value in (rate.click_rate, low, high))
     return Rate(math.nan if missing else middle, low, high)
 
 
@@ -275,7 +290,7 @@ def warnings_of(estimate: ByPropensity) -> list[str]:
     if estimate.by_item:
         warnings.append(
             "Propensities are those of items in slots: by inverse propensity, a click on a slot is assumed to depend "
-            "on the item in it, and not on the other items."
+            "on the item in it, and not on the other items. Intervals allow for what these change by the fitted model."
         )
     if estimate.unseen:
         slots = and_more(estimate.unseen[:LISTED], len(estimate.unseen))

@@ -147,6 +147,11 @@ def evaluate(
     warnings = [*_left_out(fit), *_model_warnings(fit, lists, by_model)]
     if propensities is not None and by_propensity is not None:
         warnings += warnings_of(by_propensity)
+        if propensities.by_item and not fit.filled.contain(lists):
+            warnings.append(
+                "No impression of the log fills all slots of the target at once: inverse propensity adds up clicks on "
+                "slots that were not seen together."
+            )
         if not propensities.given_slots:
             warnings.append(
                 "The logged propensities are taken for probabilities among all impressions, and not among those that "

@@ -47,6 +47,11 @@ class FilledSlots(NamedTuple):
         """Whether impressions fill different slots."""
         return len(self.shares) > 1
 
+    def contain(self, lists: IntArray) -> bool:
+        """Whether for each list some impressions fill all of its slots."""
+        sets = np.unique(lists != EMPTY, axis=0)
+        return all((self.sets | ~slots).all(axis=1).any() for slots in sets)
+
     def in_words(self) -> str:
         """The mean number of slots, of how many: 1 of 3 slots on average."""
         return f"{self.mean:.3g} of {int(self.sets.any(axis=0).sum())} slots on average"
