@@ -101,7 +101,7 @@ class Plain:
         self.rule = rule
         from_zero = any(row[2] == 0 for row in rows)
         assert from_zero or any(row[2] == 1 for row in rows)
-        self.counts["slots_from_0"] = int(from_zero)
+        self.counts["slots_from_0"] = sum(row[2] is not None for row in rows) if from_zero else 0
         pages: dict[tuple[str, int], dict[tuple[Any, Any], list[Any]]] = defaultdict(dict)
         for page, impression, slot, item, clicked, turn in rows:
             self.counts["rows"] += 1

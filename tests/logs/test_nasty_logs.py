@@ -223,7 +223,7 @@ NASTY = {
     ),
     "names that look like nothing": Nasty(
         HEAD + "1,1,NULL,1\n1,2,nan,0\n2,1,None,0\n",
-        cleaned={},
+        cleaned={"items_named_nothing": 3},
         ids=("NULL", "None", "nan"),
         clicks=[[1, 0, 0], [0, 0, 0]],
         passes=[[0, 1, 0], [0, 0, 0]],

@@ -21,6 +21,7 @@ from slotwise.core.errors import InvalidInput
 from slotwise.logs import Columns, fit, fit_placements, tallies, tally
 from slotwise.logs.reading.spark_session import JAVA, divide_among_all
 from tests.logs.reading.test_engines import check_strange, write_strange
+from tests.logs.reading.test_value_parsing import LONG, check_long
 from tests.logs.reference_counter import Plain, dirty_rows, table
 from tests.logs.strata import check_alike, drawn
 from tests.logs.test_nasty_logs import NASTY, check_nasty
@@ -91,6 +92,11 @@ def test_spark_and_duckdb_agree_on_segments_and_times(session: SparkSession, tmp
         fit(tmp_path / "log.parquet", engine=engine, segment="device", time="at") for engine in ("spark", "duckdb")
     )
     check_alike(by_spark, by_duckdb)
+
+
+def test_words_for_nothing(session: SparkSession, tmp_path: Path) -> None:
+    pq.write_table(pa.table(LONG), tmp_path / "log.parquet")
+    check_long(tally(tmp_path / "log.parquet", engine="spark"))
 
 
 @pytest.mark.long

@@ -45,7 +45,7 @@ def test_more_than_a_tenth_may_not(tmp_path: Path) -> None:
     page = write_report(found, tmp_path).read_text().replace("&nbsp;", " ")
     for text in (words(found), page):
         assert f"Nothing is recommended: {found.withheld}" in text
-        assert re.search(r"Does the model fit\?(</b>)? Undecided: too much of the log is left out", text)
+        assert re.search(r"Does the model fit\?(</b>)? Undecided: 11.1 % of the impressions are left out", text)
         assert "A click is expected" not in text
         assert "show instead" not in text
     assert json.loads((tmp_path / "fit.json").read_text())["best"] == found.to_dict()["best"]

@@ -71,7 +71,7 @@ def test_slots_without_clicks_or_items() -> None:
 def test_names_that_differ_by_case_or_blanks_are_listed() -> None:
     seen = Rankings([[0, 1], [1, 0], [2, 0], [1, 2]], [[30, 20]] * 4, [50] * 4, items=3)
     (said,) = limitations(Fit.of_rankings(seen, item_ids=["Tea", "milk", "tea "]))
-    assert said.startswith("Some names differ only by case or blanks: 'Tea' and 'tea '.")
+    assert said.startswith("Some names differ only by case, blanks or the way a number is written: 'Tea' and 'tea '.")
     assert limitations(Fit.of_rankings(seen, item_ids=["tea", "milk", "te a"])) == []
 
 

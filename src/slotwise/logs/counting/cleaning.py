@@ -31,6 +31,7 @@ from slotwise.logs.counting.streaming import Streamed, stream
 from slotwise.logs.reading.columns import Columns, Strata
 from slotwise.logs.reading.layout import Layout
 from slotwise.logs.reading.log_source import LogSource
+from slotwise.logs.reading.value_parsing import without_empty_ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +112,7 @@ def cleaned(
             return cached
 
         layout = Layout.of(table, columns, clicks, strata)
-        rows = layout.rows(keep)
+        rows = without_empty_ids(layout.rows(keep))
         # no tally can be counted by this one
         rule: Any = "all" if every_click else _rule(multi_click, ordered="order" in rows.columns)
         counts, first, last, complete = check_rows(layout, rows)

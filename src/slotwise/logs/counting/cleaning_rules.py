@@ -10,6 +10,8 @@ MULTI_CLICK: tuple[MultiClick, ...] = ("first", "last", "drop")
 
 #: sizes of the log; everything else in `RULES` is a finding
 SIZES = ("rows", "impressions", "counted")
+#: rules that guess what a log means
+GUESSES = ("words_for_nothing", "items_named_nothing", "similar_items", "slots_from_0", "slots_from_later")
 RULES = {
     "rows": "rows read",
     "impressions": "impressions found",
@@ -24,9 +26,14 @@ RULES = {
     "null_item": "rows without an item, not clicked: left out, the rest of their impression is kept",
     "duplicate_rows": "rows that repeat another one (same impression, slot and item): counted once",
     "joined_clicks": "clicks in rows of their own, without a slot or an item: given to what their impression shows",
-    "slots_from_0": "slots are counted from 0 in the log: 1 was added to each",
-    "slots_from_later": "slots begin later than at 1 in the log: so much was taken from each, to make the first one 1",
+    "words_for_nothing": "slots or clicks that are a word such as NaN, None or -: taken as missing, or as no click",
+    "items_named_nothing": "rows with an item called NaN, None, - or the like: taken for the name of an item",
+    "similar_items": "rows with items whose ids look alike, such as 1, 1.0 and 001: counted as different items",
+    "slots_from_0": "rows with a slot, and the lowest slot is 0: slots were counted from 0, so 1 was added",
+    "slots_from_later": "rows with a slot, and the lowest slot is above 1: taken as the first, and called slot 1",
     "missing_slots": "impressions with a gap in their slots: the slots in the gap are taken as empty",
+    "cut_lists": "impressions with a click that list hardly anything below the clicked item, unlike the others",
+    "shorter_lists": "impressions with a click that list fewer items below the clicked one than the others",
     "conflicting_slots": "impressions with two items in one slot: left out, what was shown is not known",
     "repeated_items": "impressions with an item in two slots: left out, the model shows an item once",
     "click_not_shown": "impressions with a click on something that has no slot or item, or was not shown: left out",

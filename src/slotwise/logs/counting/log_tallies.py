@@ -20,6 +20,8 @@ from slotwise.core.types import IntArray
 from slotwise.logs.counting.cleaning import CleanLog, clean_log
 from slotwise.logs.counting.cleaning_rules import MultiClick
 from slotwise.logs.counting.impression_counts import impressions_in
+from slotwise.logs.counting.sanity_checks import missing_rows
+from slotwise.logs.counting.similar_ids import ids_named_nothing, similar_ids
 from slotwise.logs.counting.streaming import PairCounts
 from slotwise.logs.reading.columns import Columns
 from slotwise.logs.reading.log_source import LogOptions, LogSource
@@ -183,13 +185,31 @@ def tally_by_placement(log: CleanLog) -> dict[str | None, LogTally]:
     }
     rows = None if grouped is None else PairRows.of(grouped, codes[ends[-1] :])
     if "placement" not in log.keys:
-        return {None: _tally(None, log, names, counts.get(None), rows)}
+        return _with_findings({None: _tally(None, log, names, counts.get(None), rows)}, log, names)
     places = sorted({*streamed, *([] if grouped is None else grouped["placement"].unique().to_pylist())}, key=str)
     parts = dict[str | None, PairRows]()
     if grouped is not None and rows is not None:
         order, last = _in_order(grouped, places)
         parts = {name: rows.part(order[last[place] : last[place + 1]]) for place, name in enumerate(places)}
-    return {name: _tally(name, log, names, counts.get(name), parts.get(name)) for name in places}
+    tallies = {name: _tally(name, log, names, counts.get(name), parts.get(name)) for name in places}
+    return _with_findings(tallies, log, names)
+
+
+def _with_findings(tallies: dict[str | None, LogTally], log: CleanLog, names: TextArray) -> dict[str | None, LogTally]:
+    """Add to the counts of the log what only the tallies show: items of doubtful names, and missing rows."""
+    item_ids = names.tolist()
+    log.counts.update(missing_rows((tally, tally.showings, tally.no_click) for tally in tallies.values()))
+    doubtful: dict[str, IntArray] = {
+        "similar_items": np.concatenate([np.zeros(0, np.int64), *similar_ids(item_ids)]),
+        "items_named_nothing": ids_named_nothing(item_ids),
+    }
+    for rule, places in doubtful.items():
+        ids = set(names[places].tolist())
+        log.counts[rule] = sum(
+            int(tally.showings[:, [place for place, id in enumerate(tally.item_ids) if id in ids]].sum())
+            for tally in (tallies.values() if ids else ())
+        )
+    return tallies
 
 
 class PairRows(NamedTuple):

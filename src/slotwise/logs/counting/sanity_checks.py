@@ -1,12 +1,15 @@
-"""Checks that raise if nothing is left to count, or none of the clicks: the result would be wrong."""
+"""Checks of what was counted: whether anything is left, and whether rows of unclicked items are missing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import ibis.expr.types as ir
+import numpy as np
 
 from slotwise.core.errors import InvalidInput
+from slotwise.core.tally import Tally
+from slotwise.core.types import IntArray
 from slotwise.logs.counting.cleaning_rules import RULES
 from slotwise.logs.counting.impression_counts import PageCounts
 
@@ -24,6 +27,10 @@ ADVICE = {
 #: why impressions are left out, and rows
 LEFT_OUT = {*ADVICE, "repeated_items"}
 ROWS = ("null_impression", "null_placement", "null_weight", "null_time", "null_slot", "null_item", "empty_impressions")
+#: clicked impressions, and rows below the click, that are needed for a finding
+MIN_COUNT = 20
+#: the share of the expected rows below the click up to which they count as missing, and as fewer than expected
+MISSING, FEWER = 0.1, 0.7
 
 
 def refuse_lost(
@@ -60,3 +67,29 @@ def _example(unique: ir.Table, keys: Sequence[str]) -> str:
     where = f"on {item!r}" if item is not None else "on nothing" if slot is None else f"on slot {slot}"
     listed = ", ".join(map(str, shown)) or "nothing"
     return f" (such as the click {where}, in an impression that shows {listed})"
+
+
+def missing_rows(counted: Iterable[tuple[Tally, IntArray, int]]) -> dict[str, int]:
+    """Return the number of impressions with a click, under the finding that their rows are missing or fewer.
+
+    Takes the tally, the showings and the number of counted impressions without a click of each placement. Lists with a
+    click are expected to be as long as those without one: of a list of length L with a click on slot k, L - k rows are
+    below the click.
+
+    >>> full = Tally(np.array([[30], [0]]), np.array([[50], [50]]))
+    >>> missing_rows([(full, np.array([[80], [80]]), 50)]), missing_rows([(full, np.array([[80], [50]]), 50)])
+    ({'cut_lists': 0, 'shorter_lists': 0}, {'cut_lists': 30, 'shorter_lists': 0})
+    """
+    clicked, below, expected = 0, 0.0, 0.0
+    for tally, showings, no_click in counted:
+        clicks = tally.clicks.sum(axis=1)
+        if no_click and clicks.any():
+            down_to_click = float(clicks @ np.arange(1, len(clicks) + 1))
+            clicked += int(clicks.sum())
+            below += float((showings - tally.passes).sum()) - down_to_click
+            expected += float(tally.passes.sum()) / no_click * float(clicks.sum()) - down_to_click
+    share = below / expected if clicked >= MIN_COUNT and expected >= MIN_COUNT else 1.0
+    return {
+        "cut_lists": clicked if share < MISSING else 0,
+        "shorter_lists": clicked if MISSING <= share < FEWER else 0,
+    }

@@ -88,6 +88,8 @@ class Recommendation:
 def why_withheld(tally: LogTally) -> str:
     """Return why the counts are no basis for a recommendation, as a clause; empty if they are one."""
     counts = {"rows": 0, "impressions": 0, "counted": 0, **tally.cleaning}
+    if counts.get("cut_lists"):
+        return f"rows of unclicked items are missing: there are {counts['cut_lists']:,} {RULES['cut_lists']}"
     lost_rows = sum(counts.get(rule, 0) for rule in _ROWS)
     if lost_rows > MAX_LEFT_OUT * counts["rows"]:
         return f"{_share(lost_rows, counts['rows'])} rows have no impression or no placement, and are left out"

@@ -155,9 +155,8 @@ def refuse_incomplete_clicks(clicks: ir.Table, columns: Columns) -> None:
     """Refuse a table of clicks that cannot be joined to the log."""
     if columns.weight is not None:
         raise InvalidInput(f"clicks of their own belong to single impressions, got them with weight={columns.weight!r}")
-    wanted = (columns.impression, item_of_clicks(clicks, columns), columns.placement)
-    for name in wanted:
-        if name is not None and not has_column(clicks, name):
+    for name in (columns.impression, item_of_clicks(clicks, columns)):
+        if not has_column(clicks, name):
             raise InvalidInput(
                 f"the table of clicks has no column {name!r} to join it to the log by, it has "
                 f"{', '.join(clicks.columns)}"

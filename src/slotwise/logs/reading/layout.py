@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,7 @@ _SHOWN = "shown"
 ITEM = "item_propensity"
 #: for whom and when: the values of the segment's columns, and a number
 SEGMENT, TIME = "segment", "time"
+TIMES = "slotwise_times"
 NO_STRATA = Strata()
 
 
@@ -65,10 +66,10 @@ class Layout:
         makes a table of what must be computed only once.
         """
         rows = self._from_wide(keep) if self.wide else self._from_long()
-        if self._is_text and self.table.get_backend().name == "duckdb":
+        if self.texts and self.table.get_backend().name == "duckdb":
             # DuckDB takes longer to parse the text than to store the result, and every step reads the rows
             rows = keep(rows)
-        return rows if self.clicks is None else rows.union(self._from_clicks(self.clicks, rows))
+        return rows if self.clicks is None else rows.union(self._from_clicks(self.clicks, rows, keep))
 
     def misread(self) -> dict[str, tuple[ir.BooleanValue, str]]:
         """By column, where the table holds something that cannot be understood, and what it should be."""
@@ -93,7 +94,11 @@ class Layout:
             for name in (columns.item, columns.clicked):
                 if has_column(self.table, name) and self[name].type().is_string():
                     checks[name] = value_parsing.is_struct(self[name]), "ids, or lists of ids and not of structs"
-            return checks
+        return checks
+
+    def misread_slots_and_clicks(self) -> dict[str, tuple[ir.BooleanValue, str]]:
+        """The same of the slots and clicks of a long log."""
+        columns, checks = self.columns, dict[str, tuple[ir.BooleanValue, str]]()
         slot, clicked = self[columns.slot], self._clicked
         # not asked where the type leaves no doubt: it would mean reading the whole log
         if not slot.type().is_integer():
@@ -106,11 +111,26 @@ class Layout:
             checks[columns.clicked] = wrong, "true or false, 1 or 0"
         return checks
 
+    def distinct_slots_and_clicks(self) -> Layout:
+        """A layout whose table has each pair of slot and click once, and in the column `TIMES` how often it occurs."""
+        names = [name for name in (self.columns.slot, self.columns.clicked) if has_column(self.table, name)]
+        pairs = self.table.select(**{name: self[name] for name in names})
+        return replace(self, table=pairs.group_by(names).aggregate(**{TIMES: pairs.count()}))
+
     def count_empty(self) -> int:
         """How many impressions of a wide log show nothing: they have no rows."""
         if not self.wide:
             return 0
         return int(self.table.count(where=(self._items.length() == 0).fill_null(True)).to_pyarrow().as_py())
+
+    def count_words_for_nothing(self) -> int:
+        """How many clicks in a wide log are words for nothing, except for clicks on a shown item of that name."""
+        kind = self._clicked.type()
+        if not (kind.is_string() or (kind.is_array() and kind.value_type.is_string())):
+            return 0
+        choices = self.table.select(items=self._items, chosen=self._chosen).unnest("chosen")
+        stray = choices.filter(_is_stray(choices))
+        return int(stray.count(where=value_parsing.is_word_for_nothing(stray.chosen)).to_pyarrow().as_py())
 
     @cached_property
     def separator(self) -> str:
@@ -119,17 +139,17 @@ class Layout:
         return value_parsing.separator_of(self.table, items if items.type().is_string() else self._clicked)
 
     @property
-    def _is_text(self) -> bool:
-        """Whether slots and clicks, or lists, are parsed from text."""
-        names = (self.columns.item,) if self.wide else (self.columns.slot, self.columns.clicked)
-        return any(has_column(self.table, name) and self[name].type().is_string() for name in names)
+    def texts(self) -> list[str]:
+        """Which of the columns of slots and clicks are text, in a long log."""
+        names = () if self.wide else (self.columns.slot, self.columns.clicked)
+        return [name for name in names if has_column(self.table, name) and self[name].type().is_string()]
 
     @property
     def _clicked(self) -> ir.Value:
         """Return the click columns of the log; empty if clicks have a separate table."""
         return self[self.columns.clicked] if has_column(self.table, self.columns.clicked) else ibis.literal(False)
 
-    def _from_clicks(self, clicks: ir.Table, rows: ir.Table) -> ir.Table:
+    def _from_clicks(self, clicks: ir.Table, rows: ir.Table, keep: Callable[[ir.Table], ir.Table]) -> ir.Table:
         """A clicked row without a slot for each click; it belongs to the item of that name in its impression."""
         names = self.columns
         impression = value_parsing.as_key(column(clicks, names.impression), names.impression)
@@ -144,12 +164,15 @@ class Layout:
             SEGMENT: ibis.null("string"),
             TIME: ibis.null("float64"),
         }
-        if names.placement is not None:
+        is_placed = names.placement is not None and has_column(clicks, names.placement)
+        if names.placement is not None and is_placed:
             columns["placement"] = value_parsing.as_text(column(clicks, names.placement), names.placement)
         if "order" in rows.columns:
             order = names.order if names.order is not None and has_column(clicks, names.order) else None
             columns["order"] = value_parsing.as_number(column(clicks, order), order) if order else ibis.null("float64")
-        return clicks.select(**{name: columns[name] for name in rows.columns})
+        own = [name for name in rows.columns if name != "placement" or is_placed]
+        selected = clicks.select(**{name: columns[name] for name in own})
+        return selected if own == list(rows.columns) else _placed(selected, rows, keep)
 
     def __getitem__(self, name: str) -> ir.Value:
         return column(self.table, name)
@@ -198,7 +221,7 @@ class Layout:
             **({ITEM: unfolded[ITEM][unfolded.place].cast("float64")} if ITEM in unfolded.columns else {}),
         )
         choices = lists.unnest("chosen")
-        stray = choices.chosen.nullif("").notnull() & ~choices["items"].contains(choices.chosen).fill_null(False)
+        stray = _is_stray(choices) & ~value_parsing.is_word_for_nothing(choices.chosen)
         lost = choices.filter(stray).select(
             *names,
             slot=ibis.null("int64"),
@@ -276,3 +299,29 @@ class Layout:
         if self.strata.time is not None:
             columns[TIME] = value_parsing.as_number(self[self.strata.time], self.strata.time)
         return columns
+
+
+def _is_stray(choices: ir.Table) -> ir.BooleanValue:
+    """Where the clicked item is not in the list."""
+    return choices.chosen.nullif("").notnull() & ~choices["items"].contains(choices.chosen).fill_null(False)
+
+
+def _placed(clicks: ir.Table, rows: ir.Table, keep: Callable[[ir.Table], ir.Table]) -> ir.Table:
+    """Give every click the placement of its impression, or, if several have one of that id, of its item there."""
+    ends = {"first": rows.placement.min(), "last": rows.placement.max()}
+    by_impression = keep(rows.group_by("impression").aggregate(**ends))
+    by_item = rows.group_by(["impression", "item"]).aggregate(**ends).filter(lambda pair: pair["item"].notnull())
+    shared = by_impression.filter(by_impression["first"] < by_impression["last"])
+    by_item = keep(by_item.semi_join(shared, "impression"))
+    unclear = clicks.semi_join(by_item.filter(by_item["first"] < by_item["last"]), ["impression", "item"])
+    example = unclear.select("impression", "item").order_by(["impression", "item"]).limit(1).to_pyarrow().to_pylist()
+    if example:
+        raise InvalidInput(
+            f"the table of clicks must name the placement, as several show {example[0]['item']!r} in an impression "
+            f"{example[0]['impression']!r}"
+        )
+    alone = by_impression.anti_join(shared, "impression").select("impression", of_impression="first")
+    placed = clicks.left_join(alone, "impression").drop("impression_right")
+    placed = placed.left_join(by_item.select("impression", "item", of_item="first"), ["impression", "item"])
+    placed = placed.mutate(placement=placed.of_impression.coalesce(placed.of_item))
+    return placed.select(*rows.columns)

@@ -15,6 +15,18 @@ from slotwise.logs.reading.sql_functions import unix_micros
 
 TRUE = ("1", "true", "t", "yes", "y")
 FALSE = ("0", "false", "f", "no", "n")
+#: words for a missing value, in small letters
+NOTHING_WORDS = (
+    *("nan", "nat", "none", "null", "nil", "na", "n/a", "#n/a", "<na>", "undefined", "(null)", "(none)", "\\n"),
+    *("-", "--", "–", "—"),
+)
+#: and as they are usually spelled; the empty text is another
+NOTHING_SPELLINGS = (
+    "",
+    *sorted({spelled for word in NOTHING_WORDS for spelled in (word, word.upper(), word.capitalize())}),
+    "NaN",
+    "NaT",
+)
 #: separates the items of a list that is written as text: ASCII's unit separator, which is in no item
 SEPARATOR = "\x1f"
 NOTHING = ibis.literal([], "array<string>")
@@ -70,14 +82,36 @@ def as_key(column: ir.Value, name: str) -> ir.Value:
     kind = column.type()
     if kind.is_nested() or kind.is_interval() or kind.is_json():
         raise InvalidInput(f"{name} must hold ids, got a column of {kind}")
-    return column if kind.is_integer() or kind.is_string() else column.cast("string")
+    return column if kind.is_integer() or kind.is_string() else _text(column)
 
 
 def as_text(column: ir.Value, name: str) -> ir.Value:
     """An id as text."""
     _refuse_structs(column, name)
-    # "" is left alone: a CSV file has null there, and looking for it elsewhere would mean reading the whole log
-    return column if column.type().is_string() else column.cast("string")
+    return column if column.type().is_string() else _text(column)
+
+
+def without_empty_ids(rows: ir.Table) -> ir.Table:
+    """Rows with null for the empty text as an id, and for an impression that is a word for nothing."""
+    empty = {name: rows[name] == "" for name in ("placement", "item") if name in rows.columns}
+    if rows.impression.type().is_string():
+        empty["impression"] = rows.impression.isin(NOTHING_SPELLINGS)
+    # a column as it is takes less time to group by, and most files know that it has no such value
+    there = {
+        name: ibis.ifelse(where, None, rows[name])
+        for name, where in empty.items()
+        if rows.filter(where).limit(1).count().to_pyarrow().as_py()
+    }
+    return rows.mutate(**there) if there else rows
+
+
+def _text(column: ir.Value) -> ir.Value:
+    """A value as text, null for NaN; 7.0 is 7, as numbers get fractions where some of their column are missing."""
+    if not column.type().is_floating():
+        return column.cast("string")
+    is_whole = (column == column.floor()) & (column.abs() < 1e15)
+    number = ibis.ifelse(is_whole, column, None).cast("int64").cast("string")
+    return ibis.ifelse(column.isnan(), None, number.coalesce(column.cast("string")))
 
 
 def side_by_side(columns: Mapping[str, ir.Value]) -> ir.Value:
@@ -92,11 +126,16 @@ def _trimmed(column: ir.Value) -> ir.Value:
 
 
 def is_given(column: ir.Value) -> ir.BooleanValue:
-    """Where there is a value: neither null, nor NaN, nor blank."""
+    """Where there is a value: neither null, nor NaN, nor blank, nor a word for nothing."""
     kind = column.type()
     if kind.is_string():
-        return _trimmed(column).nullif("").notnull()
+        return _trimmed(column).nullif("").notnull() & ~is_word_for_nothing(column)
     return column.notnull() & ~column.isnan() if kind.is_floating() else column.notnull()
+
+
+def is_word_for_nothing(column: ir.Value) -> ir.BooleanValue:
+    """Where a text is a word for a missing value."""
+    return _trimmed(column).lower().isin(NOTHING_WORDS).fill_null(False)
 
 
 def as_whole_number(column: ir.Value, name: str) -> ir.Value:
@@ -165,9 +204,9 @@ def as_clicked_items(column: ir.Value, name: str, separator: str) -> ir.Value:
     kind = column.type()
     if kind.is_array():
         return as_items(column, name, separator).coalesce(NOTHING)
-    if kind.is_string() or kind.is_integer():
-        texts = as_items(column.cast("string"), name, separator)
-        return ibis.ifelse(column.cast("string").nullif("").isnull(), NOTHING, texts)
+    if kind.is_string() or kind.is_integer() or kind.is_floating():
+        text = as_text(column, name).nullif("")
+        return ibis.ifelse(text.isnull(), NOTHING, as_items(text, name, separator))
     raise InvalidInput(f"{name} must hold the clicked item or a list of them, got a column of {kind}")
 
 

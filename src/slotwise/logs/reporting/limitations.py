@@ -9,14 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from slotwise.core.types import BoolArray, IntArray
+from slotwise.logs.counting.similar_ids import similar_ids
 from slotwise.logs.fitting.click_rate import LEVEL
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.number_format import and_more
 
 #: names that are listed before "and 37 more"
 LISTED = 3
-#: of more items, names are not compared
-MAX_NAMES = 100_000
 
 
 def limitations(fit: Fit) -> list[str]:
@@ -131,16 +130,14 @@ def _one_slot(fit: Fit) -> list[str]:
 
 def _alike(fit: Fit) -> list[str]:
     """Items that may be one, by their names."""
-    names: dict[str, list[str]] = {}
-    for id in fit.item_ids if len(fit.item_ids) <= MAX_NAMES else ():
-        names.setdefault(" ".join(id.casefold().split()), []).append(id)
-    twins = [same for same in names.values() if len(same) > 1]
+    twins = similar_ids(fit.item_ids)
     if not twins:
         return []
-    groups = [" and ".join(map(repr, same)) for same in twins[:LISTED]]
+    groups = [" and ".join(repr(fit.item_ids[item]) for item in same) for same in twins[:LISTED]]
     others = f"; and {len(twins) - LISTED:,} more such groups" if len(twins) > LISTED else ""
     return [
-        f"Some names differ only by case or blanks: {'; '.join(groups)}{others}. They are counted as different items."
+        f"Some names differ only by case, blanks or the way a number is written: {'; '.join(groups)}{others}. They are "
+        "counted as different items."
     ]
 
 

@@ -15,6 +15,7 @@ from slotwise.logs.counting.cleaning_rules import RULES, SIZES
 from slotwise.logs.fitting.click_rate import Rate
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.number_format import against_observed, and_more, count_of, is_clearly_more, percent
+from slotwise.logs.fitting.recommendation import MAX_LEFT_OUT
 from slotwise.logs.reporting.multi_click_report import multi_click_sentences
 from slotwise.logs.reporting.placement_report import PlacementReport
 from slotwise.logs.reporting.segment_report import segments_in_words, strata_of_all
@@ -206,6 +207,18 @@ class LogSummary:
         """Return warnings on missing impressions and clicks."""
         counted, no_click, clicked = (self._sum(name) for name in ("counted", "no_click", "clicked"))
         with_click, words = counted - no_click, []
+        findings = self.fits[0].tally.cleaning
+        if findings.get("shorter_lists"):
+            words.append(
+                f"There are {findings['shorter_lists']:,} {RULES['shorter_lists']}. Are rows of unclicked items "
+                "missing? Then position bias and attractiveness are too high."
+            )
+        gaps = findings.get("missing_slots", 0) / max(1, findings.get("counted", 0))
+        if gaps > MAX_LEFT_OUT and sum(int(fit.tally.showings.sum()) for fit in self.fits) > counted:
+            words.append(
+                f"{percent(gaps)} of the impressions have a gap in their slots, which counts as empty. If rows of "
+                "unclicked items are missing there, attractiveness is too high."
+            )
         if with_click < MOSTLY * clicked:
             words.append(
                 f"Of the impressions with a click, only {percent(with_click / clicked)} could be counted "

@@ -65,7 +65,7 @@ class PlacementReport:
         if self.goodness is not None:
             return self.goodness.in_words()
         if self.fit.withheld:
-            return "Undecided: too much of the log is left out."
+            return f"Undecided: {self.fit.withheld}."
         if self._has_faded:
             return "Undecided: tastes changed, so no single set of numbers fits the whole log. These are for its end."
         return "Undecided: whole lists were not kept."
