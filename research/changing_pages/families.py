@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from research.changing_pages.random_worlds import random_changing_problem
+from research.changing_pages.random_worlds import random_changing_problem, random_problem
 from slotwise.click_models import MNL
 from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray
@@ -17,7 +17,6 @@ from slotwise.environments import (
     Segment,
     World,
     problem,
-    random_problem,
 )
 from slotwise.simulation import simulate
 

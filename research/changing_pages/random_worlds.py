@@ -1,4 +1,4 @@
-"""Changing environments drawn at random, to compare policies in."""
+"""Environments drawn at random, to compare policies in: pages that stay as they are, and changing ones."""
 
 from __future__ import annotations
 
@@ -6,11 +6,36 @@ from typing import Any
 
 import numpy as np
 
+from slotwise.click_models import MNL
 from slotwise.core.types import FloatArray
-from slotwise.environments import Churn, Cycle, Delay, Jump, Problem, Segment, Walk, World, random_problem
+from slotwise.environments import Churn, Cycle, Delay, Jump, Problem, Segment, Walk, World
 
 DELAYS = ("none", "fixed", "geometric", "batches")
 DRIFTS = ("none", "walk", "jumps", "cycle")
+
+
+def random_problem(rng: np.random.Generator) -> Problem:
+    """Return a random problem of a wide family, to compare policies: sizes, scales, spreads and slots are drawn.
+
+    2 to 40 items, at most 8 slots; attractiveness log-normal around 0.03 to 1, its logarithm spread by 0.2 to 1.2;
+    slots that decay geometrically, or are uniform on (0.1, 1), shuffled every other time; 5,000 to 50,000 rounds.
+
+    Parameters
+    ----------
+    rng
+        The source of randomness.
+    """
+    items = int(np.exp(rng.uniform(np.log(2.0), np.log(41.0))))
+    slots = int(rng.integers(1, min(items, 8) + 1))
+    middle, spread = np.exp(rng.uniform(np.log(0.03), 0.0)), rng.uniform(0.2, 1.2)
+    attractiveness = middle * np.exp(spread * rng.standard_normal(items))
+    decay = rng.uniform(0.4, 0.95)
+    position_bias = decay ** np.arange(slots) if rng.random() < 0.5 else np.sort(rng.uniform(0.1, 1.0, slots))[::-1]
+    if rng.random() < 0.5:
+        position_bias = rng.permutation(position_bias)
+    rounds = round(float(np.exp(rng.uniform(np.log(5_000.0), np.log(50_000.0)))))
+    users = MNL(position_bias=position_bias, attractiveness=attractiveness)
+    return Problem("random", users, rounds)
 
 
 def random_changing_problem(rng: np.random.Generator) -> Problem:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.policy_task import PolicyTask
@@ -82,7 +84,9 @@ class ContextualMNL:
     def __post_init__(self) -> None:
         put = object.__setattr__
         put(self, "position_bias", validation.positive_vector("position_bias", self.position_bias, each="slot"))
-        weights = validation.finite_vector("weights", self.weights, each="feature")
+        weights = validation.number_vector("weights", self.weights)
+        for feature in np.flatnonzero(~np.isfinite(weights)):
+            raise InvalidInput(f"weights must be finite, got {weights[feature]} for feature {feature + 1}")
         put(self, "weights", weights)
         put(self, "items", validation.whole_number("items", self.items, at_least=1))
         put(self, "fixed", validation.whole_number("fixed", self.fixed, at_least=0, at_most=len(weights)))

@@ -17,9 +17,10 @@ from research.changing_pages import run_parts as lived
 from research.changing_pages.cells import Finding
 from research.changing_pages.families import KNOWN_ITEMS
 from research.changing_pages.plan import LEFT, OURS, PARTS, PLAIN, POLICIES, VARIANTS, Plan
-from research.changing_pages.random_worlds import random_changing_problem
+from research.changing_pages.random_worlds import random_changing_problem, random_problem
 from research.changing_pages.wrappers import untold, watched
 from slotwise import MNL, simulate
+from slotwise.click_models import best_ranking, regret
 from slotwise.core.errors import InvalidInput
 from slotwise.environments import Segment, World
 from slotwise.jit.interpreter_mode import interpreted
@@ -311,3 +312,12 @@ def test_how_many_tails_are_counted() -> None:
     text = lived_tables.problems(found, Plan())
     assert "On 2 of the 3 problems the 99 % quantile of `random-bound` is not above" in text
     assert "; it is on (b)." in text
+
+
+def test_random_problems_are_problems_and_a_seed_fixes_them() -> None:
+    drawn, again = ([random_problem(np.random.default_rng(seed)) for seed in range(50)] for _ in range(2))
+    for one, other in zip(drawn, again, strict=True):
+        assert np.array_equal(one.users.attractiveness, other.users.attractiveness)
+        assert regret(one.users, best_ranking(one.users)) == 0.0
+    assert min(one.users.slots for one in drawn) == 1
+    assert max(one.users.items for one in drawn) > 20

@@ -3,12 +3,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from slotwise.click_models import best_ranking, regret
 from slotwise.core.errors import InvalidInput, SlotwiseError, UnknownName
-from slotwise.environments import further_problems, other_users, paper_problems, problem, random_problem
+from slotwise.environments import further_problems, paper_problems, problem
+from slotwise.environments.catalog import OTHER_USERS
 
 
 def test_the_papers_problems() -> None:
@@ -22,15 +21,6 @@ def test_the_papers_problems() -> None:
 def test_the_further_problems() -> None:
     assert list(further_problems()) == list("defghijk")
     assert {(p.users.slots, p.users.items) for p in further_problems().values()} >= {(5, 100), (1, 10), (8, 8)}
-
-
-def test_random_problems_are_problems_and_a_seed_fixes_them() -> None:
-    drawn, again = ([random_problem(np.random.default_rng(seed)) for seed in range(50)] for _ in range(2))
-    for one, other in zip(drawn, again, strict=True):
-        assert np.array_equal(one.users.attractiveness, other.users.attractiveness)
-        assert regret(one.users, best_ranking(one.users)) == 0.0
-    assert min(one.users.slots for one in drawn) == 1
-    assert max(one.users.items for one in drawn) > 20
 
 
 def test_a_file(tmp_path: Path) -> None:
@@ -77,8 +67,8 @@ def test_an_unknown_problem() -> None:
 
 
 def test_other_users_are_known_by_name() -> None:
-    for id, found in other_users().items():
-        assert (found.users.slots, found.users.items) == (4, 12)
-        assert type(problem(id).users) is type(found.users)
+    for id in OTHER_USERS:
+        found = problem(id).users
+        assert (found.slots, found.items) == (4, 12)
         with pytest.raises(InvalidInput, match=f"{id} must have users who choose by multinomial logit"):
             problem(id, of_mnl=True)

@@ -46,15 +46,6 @@ def probability_vector(name: str, values: object, each: str) -> FloatArray:
     return vector
 
 
-def finite_vector(name: str, values: object, each: str) -> FloatArray:
-    """Return a new array of finite numbers; `each` is the noun for one entry: slot or item."""
-    vector = number_vector(name, values)
-    wrong = np.flatnonzero(~np.isfinite(vector))
-    if wrong.size:
-        raise InvalidInput(f"{name} must be finite, got {float(vector[wrong[0]])!r} for {each} {wrong[0] + 1}")
-    return vector
-
-
 def positive_number(name: str, value: object) -> float:
     """Return a positive, finite number."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):

@@ -5,10 +5,8 @@ from slotwise.environments.catalog import (
     REPLICATIONS,
     Problem,
     further_problems,
-    other_users,
     paper_problems,
     problem,
-    random_problem,
 )
 from slotwise.environments.dynamics import Churn, Cycle, Delay, Jump, Segment, Walk
 from slotwise.environments.world import World
@@ -25,8 +23,6 @@ __all__ = [
     "Walk",
     "World",
     "further_problems",
-    "other_users",
     "paper_problems",
     "problem",
-    "random_problem",
 ]

@@ -1,4 +1,4 @@
-"""Problems: the three of Grant and Leslie, §6, eight further ones, a shop, other users, random ones, and files."""
+"""Problems: the three of Grant and Leslie, §6, eight further ones, a shop, other users, and files."""
 
 from __future__ import annotations
 
@@ -89,30 +89,6 @@ def further_problems() -> dict[str, Problem]:
     }
 
 
-def random_problem(rng: np.random.Generator) -> Problem:
-    """Return a random problem of a wide family, to compare policies: sizes, scales, spreads and slots are drawn.
-
-    2 to 40 items, at most 8 slots; attractiveness log-normal around 0.03 to 1, its logarithm spread by 0.2 to 1.2;
-    slots that decay geometrically, or are uniform on (0.1, 1), shuffled every other time; 5,000 to 50,000 rounds.
-
-    Parameters
-    ----------
-    rng
-        The source of randomness.
-    """
-    items = int(np.exp(rng.uniform(np.log(2.0), np.log(41.0))))
-    slots = int(rng.integers(1, min(items, 8) + 1))
-    middle, spread = np.exp(rng.uniform(np.log(0.03), 0.0)), rng.uniform(0.2, 1.2)
-    attractiveness = middle * np.exp(spread * rng.standard_normal(items))
-    decay = rng.uniform(0.4, 0.95)
-    position_bias = decay ** np.arange(slots) if rng.random() < 0.5 else np.sort(rng.uniform(0.1, 1.0, slots))[::-1]
-    if rng.random() < 0.5:
-        position_bias = rng.permutation(position_bias)
-    rounds = round(float(np.exp(rng.uniform(np.log(5_000.0), np.log(50_000.0)))))
-    users = MNL(position_bias=position_bias, attractiveness=attractiveness)
-    return Problem("random", users, rounds)
-
-
 def shop() -> Problem:
     """Return a shop in which everything changes: visitors, items, tastes and delays.
 
@@ -146,7 +122,7 @@ def shop() -> Problem:
     )
 
 
-#: the attraction of items, and the number of slots, in the problems of `other_users`
+#: the attraction of items, and the number of slots, in the problems of `OTHER_USERS`
 ATTRACTION = 0.5 * 0.825 ** np.arange(12)
 DECAY = 0.8 ** np.arange(4)
 
@@ -182,14 +158,6 @@ OTHER_USERS: dict[str, Callable[[], Any]] = {
     "ubm": _user_browsing,
     "mixture": _mixture,
 }
-
-
-def other_users() -> dict[str, Problem]:
-    """Return pages of 4 slots and 12 items whose visitors click by another model.
-
-    All have the same attraction of items, from 0.5 down to 0.06; the segments of the mixture agree on it.
-    """
-    return {id: Problem(id, make(), DEFAULT_ROUNDS) for id, make in OTHER_USERS.items()}
 
 
 DEFAULT_ROUNDS = 50_000

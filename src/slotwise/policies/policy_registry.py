@@ -20,8 +20,6 @@ Bias = Literal["known", "unknown", "either", "ordered"]
 #: the values of the option `bias`, the default first
 BIAS_OPTIONS = ("unknown", "known")
 
-Options = Mapping[str, Any]
-
 #: limits that a policy may declare; everything that it does not declare is tested
 LIMITS = {
     "goal": "work towards a goal, nor take pins, exclusions and values per decision",

@@ -1,4 +1,4 @@
-"""Epoch-UCB: known position bias, Algorithm 2 of Grant and Leslie."""
+"""Epoch-UCB, known position bias, Algorithm 2 of Grant and Leslie; and Epoch-UCB-W, with wider bounds."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from slotwise.policies.epochs import Epochs, in_epochs
 from slotwise.policies.indices.epoch_index import WIDTH, log_term, upper_bounds
 from slotwise.policies.interface import choose, learn_epoch, lists_for, update_from_tally
 from slotwise.policies.policy_registry import register
+
+#: of Epoch-UCB-W: 48 log(√J·l/√2) = 24 log(Jl²/2)
+WIDER = 24.0
 
 
 @record
@@ -44,10 +47,21 @@ class EpochUCB:
 )
 def epoch_ucb(task: PolicyTask) -> Epochs:
     """Algorithm 2."""
-    return start(task, WIDTH)
+    return _start(task, WIDTH)
 
 
-def start(task: PolicyTask, width: float) -> Epochs:
+@register(
+    "epoch-ucb-w",
+    name="Epoch-UCB-W",
+    position_bias="known",
+    citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, §6, after Agrawal et al. (2019)",
+)
+def epoch_ucb_w(task: PolicyTask) -> Epochs:
+    """Rank by ᾱ + √(48 min(1, 2ᾱ) c'/Λ) + 48c'/Λ with c' = log(√J·l/√2), from earlier concentration inequalities."""
+    return _start(task, WIDER)
+
+
+def _start(task: PolicyTask, width: float) -> Epochs:
     """Epoch-UCB with a confidence bound of this width."""
     assert task.position_bias is not None
     policy = EpochUCB(

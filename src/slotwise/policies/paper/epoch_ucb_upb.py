@@ -1,4 +1,4 @@
-"""Epoch-UCB UPB: unknown position bias, Algorithm 3 of Grant and Leslie."""
+"""Epoch-UCB UPB, unknown position bias, Algorithm 3 of Grant and Leslie; and Epoch-UCB* UPB, with narrower bounds."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from slotwise.policies.epochs import Epochs, in_epochs
 from slotwise.policies.interface import choose, learn_epoch, lists_for, update_from_tally
 from slotwise.policies.policy_registry import register
 
-#: the factor of β² log(Jl²) in Corollary 1
+#: the factor of β² log(Jl²) in Corollary 1; and of Epoch-UCB* UPB: 0.5² log(√J·l) = 0.125 log(Jl²)
 WIDTH = 36.0
+NARROWER = 0.125
 
 Sensitivity = Literal["finite-difference", "analytic"]
 
@@ -69,10 +70,22 @@ class EpochUCBUnknownBias:
 )
 def epoch_ucb_upb(task: PolicyTask, *, sensitivity: Sensitivity = "finite-difference") -> Epochs:
     """Algorithm 3."""
-    return start(task, WIDTH, sensitivity)
+    return _start(task, WIDTH, sensitivity)
 
 
-def start(task: PolicyTask, width: float, sensitivity: Sensitivity) -> Epochs:
+@register(
+    "epoch-ucb-upb-star",
+    name="Epoch-UCB* UPB",
+    position_bias="unknown",
+    citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, §6",
+    limits={"values": LOCKED_IN},
+)
+def epoch_ucb_upb_star(task: PolicyTask, *, sensitivity: Sensitivity = "finite-difference") -> Epochs:
+    """Rank by α + 0.5 √(β² log(√J·l)) in epoch l."""
+    return _start(task, NARROWER, sensitivity)
+
+
+def _start(task: PolicyTask, width: float, sensitivity: Sensitivity) -> Epochs:
     """Epoch-UCB for unknown bias with a confidence bound of this width."""
     validation.one_of("sensitivity", sensitivity, get_args(Sensitivity))
     slots, items = task.slots, task.items
