@@ -228,6 +228,28 @@ NASTY = {
         clicks=[[1, 0, 0], [0, 0, 0]],
         passes=[[0, 1, 0], [0, 0, 0]],
     ),
+    "an empty name in quotes": Nasty(
+        HEAD + '1,1,a,1\n1,2,"",0\n2,1,a,0\n',
+        cleaned={"null_item": 1},
+        ids=("a",),
+        clicks=[[1]],
+        passes=[[1]],
+    ),
+    "ids of thirty digits": Nasty(
+        HEAD + f"{10**30},1,{10**30},1\n{10**30},2,b,0\n{10**30 + 1},1,b,0\n",
+        cleaned={},
+        ids=(str(10**30), "b"),
+        clicks=[[1, 0], [0, 0]],
+        passes=[[0, 1], [0, 0]],
+    ),
+    "a single row": Nasty(HEAD + "1,1,a,1\n", cleaned={}, ids=("a",), clicks=[[1]], passes=[[0]]),
+    "times that are words": Nasty(
+        HEAD.strip() + ",when\n1,1,a,1,2026-01-01 10:00:00\n1,2,b,0,None\n2,1,a,0,NaN\n2,2,b,0,-\n",
+        columns=Columns(order="when"),
+        cleaned={},
+        clicks=[[1, 0], [0, 0]],
+        passes=[[1, 0], [0, 1]],
+    ),
     "a name with a comma in a list with bars": Nasty(
         wide(["tea, black|b", "b|tea, black"], ["tea, black", ""]),
         cleaned={},

@@ -7,12 +7,14 @@ import re
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from slotwise.core.errors import InvalidInput
 from slotwise.logs import choose_click_model, evaluate, fit, fit_placements, fit_text, report_dict, write_report
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.reading.log_source import LogSource
+from tests.commands import slotwise
 
 LISTS = [["a", "b"], ["b", "a"]] * 20
 
@@ -60,6 +62,13 @@ def test_a_list_is_recommended_if_asked_for() -> None:
     assert "11.1 % of the impressions (5 of 45) are left out." in words(found)
     with pytest.raises(InvalidInput, match="recommend"):
         fit(log_of(5), recommend="anyway")  # type: ignore[arg-type]
+
+
+def test_on_the_command_line(tmp_path: Path) -> None:
+    pq.write_table(log_of(5), tmp_path / "log.parquet")
+    for options, recommended in (((), False), (("--recommend", "always"), True)):
+        ended = slotwise("fit", "log.parquet", "--json", *options, cwd=tmp_path)
+        assert json.loads(ended.stdout)["best"]["recommended"] is recommended
 
 
 def test_each_placement_is_judged_by_itself_and_with_the_log() -> None:
