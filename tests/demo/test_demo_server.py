@@ -20,7 +20,6 @@ import pytest
 
 from slotwise.demo.demo_server import has_desktop
 from tests.service.browser import Tab, needs_a_browser, opened
-from tests.service.process import free_port
 from tests.waiting import FOR_EVER, wait_for
 
 COMMAND = [sys.executable, "-c", "from slotwise.cli import main; main()", "demo", "--no-browser"]
@@ -100,14 +99,14 @@ def test_it_ends_when_it_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_taken_port_is_reported_in_one_line(tmp_path: Path) -> None:
-    port = free_port()
-    with demo(tmp_path, "--port", str(port)) as first:
-        assert first.url().endswith(f":{port}")
-        (tmp_path / "second").mkdir()
-        with demo(tmp_path / "second", "--port", str(port)) as second:
-            assert second.end() == 2
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with demo(tmp_path, "--port", str(port)) as refused:
+            assert refused.end() == 2
             said = rf"error: port {port} of 127\.0\.0\.1 is in use by another program; \d+ is free: --port \d+\n"
-            assert re.fullmatch(said, second.said), second.said
+            assert re.fullmatch(said, refused.said), refused.said
 
 
 def test_a_browser_is_opened_only_where_there_is_a_desktop(monkeypatch: pytest.MonkeyPatch) -> None:

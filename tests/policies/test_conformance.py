@@ -39,7 +39,7 @@ def test_the_checks_for_third_parties_pass(chosen: PolicySpec) -> None:
 
 
 @pytest.mark.usefixtures("interpreting")
-@every_policy
+@every_compiled_policy
 def test_late_outcomes_in_any_order_do_no_harm(chosen: PolicySpec) -> None:
     users = PositionBased(position_bias=[1.0, 0.5], attraction=[0.6, 0.5, 0.3, 0.1])
     world = World(users=users, delay=Delay(mean_rounds=5.0, every=3))
@@ -48,7 +48,7 @@ def test_late_outcomes_in_any_order_do_no_harm(chosen: PolicySpec) -> None:
 
 
 @pytest.mark.usefixtures("interpreting")
-@every_policy
+@every_compiled_policy
 def test_the_first_ranking_favours_no_item(chosen: PolicySpec) -> None:
     users = ORDERED
     shown: list[Counter[int]] = [Counter() for _ in range(users.slots)]
