@@ -271,7 +271,8 @@ function unbroken(values, times) {
 function ceiling(series) {
   const values = series.flatMap((of) => of.values.filter((value) => value !== null));
   const bands = series.flatMap((of) => (of.high ?? []).filter((value) => value !== null)).sort((a, b) => a - b);
-  const most = Math.max(1e-9, ...values, bands[Math.floor(bands.length * 0.9)] ?? 0);
+  const most = Math.max(0, ...values, bands[Math.floor(bands.length * 0.9)] ?? 0);
+  if (most < 1e-9) return 1;
   const scale = 10 ** Math.floor(Math.log10(most));
   return [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].map((step) => step * scale).find((step) => step >= most * 1.02) ?? most;
 }
