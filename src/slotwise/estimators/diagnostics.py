@@ -72,7 +72,7 @@ class GoodnessOfFit(NamedTuple):
 
 
 def goodness_of_fit(
-    clicks: FloatArray | IntArray, expected: FloatArray, variance: FloatArray, *, fitted_share: float = 1.0
+    clicks: FloatArray | IntArray, expected: FloatArray, variance: FloatArray, first_items: Sequence[int] = (0,)
 ) -> GoodnessOfFit:
     """Test observed clicks against those that a fitted model expects.
 
@@ -84,8 +84,8 @@ def goodness_of_fit(
     ----------
     clicks, expected, variance
         Slots × items: observed clicks, and their mean and variance under the model.
-    fitted_share
-        The share of the data behind the estimates that these clicks are.
+    first_items
+        The first item of each placement, if several are tested together: each has position bias of its own.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def goodness_of_fit(
     means, variances = expected[tested], variance[tested]
     terms = (clicks[tested] - means) ** 2 / variances
     pairs, chi_square = len(terms), float(terms.sum())
-    degrees = pairs - fitted_share * _fitted_parameters(expected, tested)
+    degrees = pairs - _fitted_parameters(expected, tested, first_items)
     # if clicks vary by a share τ beyond chance, a term has the mean 1 + τ²E²/V, less the part that the fit absorbed
     beyond = max(0.0, chi_square * pairs / max(1.0, degrees) - pairs)
     return GoodnessOfFit(
@@ -114,11 +114,13 @@ def goodness_of_fit(
     )
 
 
-def _fitted_parameters(expected: FloatArray, tested: BoolArray) -> float:
+def _fitted_parameters(expected: FloatArray, tested: BoolArray, first_items: Sequence[int]) -> float:
     """The parameters of items and slots, less one for their common scale, each by the share that tested pairs hold."""
     inside = np.where(tested, expected, 0.0)
-    shares = (inside.sum(axis=axis) / np.maximum(expected.sum(axis=axis), 1e-300) for axis in (0, 1))
-    return float(sum(share.sum() for share in shares) - inside.sum() / max(float(expected.sum()), 1e-300))
+    by_slot = [np.add.reduceat(counts, first_items, axis=1) for counts in (inside, expected)]
+    sums = ([counts.sum(axis=0) for counts in (inside, expected)], by_slot, [counts.sum(axis=0) for counts in by_slot])
+    of_items, of_slots, of_scales = (float((part / np.maximum(whole, 1e-300)).sum()) for part, whole in sums)
+    return of_items + of_slots - of_scales
 
 
 class DriftTest(NamedTuple):

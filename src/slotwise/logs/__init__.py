@@ -15,6 +15,7 @@ try:
     )
     from slotwise.logs.evaluation.click_model_fits import CLICK_MODELS
     from slotwise.logs.evaluation.evaluation_targets import lists_shown, read_mixture
+    from slotwise.logs.evaluation.log_goodness_of_fit import goodness
     from slotwise.logs.evaluation.off_policy import evaluate
     from slotwise.logs.evaluation.scoring import score
     from slotwise.logs.fitting.fit_file import load_fits, save_fits
@@ -62,6 +63,7 @@ __all__ = [
     "fit",
     "fit_placements",
     "fit_text",
+    "goodness",
     "lists_shown",
     "load_fits",
     "read",

@@ -61,7 +61,7 @@ def test_the_largest_come_first_and_a_guess_is_called_one(every: LogSummary) -> 
     assert said["Is a list recommended everywhere?"].startswith(
         "Not in 1 of 3 placements: the slots cannot be compared"
     )
-    assert said["Does the model fit?"].startswith("Yes: a and b. Undecided: fixed.")
+    assert said["Does the model fit?"].startswith("Yes: over ")
 
 
 def test_the_gain_is_of_the_placements_with_a_recommendation(every: LogSummary) -> None:

@@ -7,6 +7,7 @@ With odds γ_kj of item j in slot k, a list A is clicked in slot k with probabil
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,9 @@ import numpy as np
 from slotwise.core.rankings import Rankings
 from slotwise.core.types import EMPTY, FloatArray, IntArray
 from slotwise.jit import jit
+
+#: sweeps over items and slots, and the error of expected clicks, in standard errors, below which they end
+MAX_SWEEPS, TOLERANCE = 30, 0.05
 
 
 class ExpectedClicks(NamedTuple):
@@ -48,6 +52,40 @@ def log_likelihoods(rankings: Rankings, odds: FloatArray) -> tuple[FloatArray, F
         log_odds = np.log(np.where(shown != EMPTY, odds[np.arange(shown.shape[1]), np.maximum(shown, 0)], 0.0))
     silence = -np.log1p(np.exp(log_odds).sum(axis=1))
     return log_odds + silence[:, None], silence
+
+
+def maximise_likelihood(rankings: Rankings, odds: FloatArray, first_items: Sequence[int] = (0,)) -> FloatArray:
+    """Return odds near those of maximum likelihood: the expected clicks of items and slots are the observed ones.
+
+    Factors of items and slots are updated by turns. Lists of several placements have items of their own, numbered one
+    placement after the other from each of `first_items` on, and slots of their own.
+
+    >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
+    >>> likeliest = maximise_likelihood(seen, np.outer([1.0, 0.7], [0.43, 0.40]))
+    >>> expected(seen, likeliest).clicks.sum(axis=0).round(2), expected(seen, likeliest).clicks.sum(axis=1).round(2)
+    (array([38., 33.]), array([42., 29.]))
+    """
+    slots = rankings.slots
+    items = np.maximum(rankings.shown, 0)
+    placement = np.searchsorted(first_items, np.arange(rankings.items), side="right") - 1
+    places = placement[items.max(axis=1, initial=0)][:, None] * slots + np.arange(slots)
+    gamma = np.where(rankings.shown == EMPTY, 0.0, odds[np.arange(slots), items])
+    by = [(items.ravel(), rankings.items), (places.ravel(), len(first_items) * slots)]
+    clicks = [np.bincount(index, rankings.clicks.ravel(), size) for index, size in by]
+    factors = [np.ones(size) for _, size in by]
+    for _ in range(MAX_SWEEPS):
+        error = 0.0
+        for which, (index, size) in enumerate(by):
+            fitted = gamma * (rankings.times / (1.0 + gamma.sum(axis=1)))[:, None]
+            means = np.maximum(np.bincount(index, fitted.ravel(), size), 1e-300)
+            error = max(error, float((np.abs(clicks[which] - means) / np.sqrt(means + 1.0)).max()))
+            step = clicks[which] / means
+            factors[which] *= step
+            gamma *= step[index].reshape(gamma.shape)
+        if error < TOLERANCE:
+            break
+    of_slots = factors[1].reshape(-1, slots)[placement].T
+    return np.asarray(odds * factors[0] * of_slots)
 
 
 @jit

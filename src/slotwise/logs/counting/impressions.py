@@ -38,20 +38,23 @@ class Impressions:
     propensity: Any = None
     #: how many impressions each stands for; None if one
     weight: Any = None
+    #: their ids, or places in the log, which put them in order; None if neither is known
+    order: Any = None
 
     @classmethod
     def of_runs(cls, runs: IntArray, items: IntArray, marks: IntArray, counted: LogTally) -> Impressions:
         """From rows with the number of their impression, which rises, and marks as in `Rows`."""
         pages = np.cumsum(np.diff(runs, prepend=-1) > 0) - 1
         count = int(pages.max(initial=-1)) + 1
-        return cls(counted.items, *_lists(pages, (marks >> 1) - 1, items, (marks & 1) == 1, (count, counted.slots)))
+        shown, clicked = _lists(pages, (marks >> 1) - 1, items, (marks & 1) == 1, (count, counted.slots))
+        return cls(counted.items, shown, clicked, order=np.arange(count))
 
     def __add__(self, other: Impressions) -> Impressions:
         """Those of both, which have neither propensities nor weights."""
         both = self, other
-        return Impressions(
-            self.items, np.concatenate([part.shown for part in both]), np.concatenate([part.clicked for part in both])
-        )
+        shown, clicked = (np.concatenate([getattr(part, name) for part in both]) for name in ("shown", "clicked"))
+        # the others were gathered by their ids, and left the order of the log
+        return Impressions(self.items, shown, clicked, order=self.order)
 
     @property
     def rankings(self) -> Rankings:
@@ -61,6 +64,27 @@ class Impressions:
             passes = np.where(self.clicked == NO_CLICK, self.weight, 0)
             return Rankings(self.shown, hit * self.weight[:, None], passes, items=self.items)
         return Rankings.of_valid_rounds(self.shown, self.clicked, items=self.items)
+
+    @property
+    def quarters(self) -> IntArray:
+        """The quarter of the log, 0 to 3, of those with an order, which come first.
+
+        Numbers rise, and texts too: of two texts the shorter comes first.
+
+        >>> shown, clicked = np.zeros((4, 1), np.int64), np.zeros(4, np.int64)
+        >>> Impressions(1, shown, clicked, order=["v9", "v11", "v10", "v8"]).quarters
+        array([1, 3, 2, 0])
+        """
+        if self.order is None:
+            return np.zeros(0, np.int64)
+        ids = pa.array(self.order)
+        columns = {"id": ids}
+        if pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type):
+            columns = {"length": pc.binary_length(ids), "id": ids}
+        ranked = pc.sort_indices(pa.table(columns), [(name, "ascending") for name in columns]).to_numpy()
+        quarters = np.empty(len(ranked), np.int64)
+        quarters[ranked] = 4 * np.arange(len(ranked)) // max(1, len(ranked))
+        return quarters
 
 
 def impressions_by_placement(
@@ -129,6 +153,7 @@ def of_rows(rows: pa.Table, counted: Mapping[str | None, LogTally]) -> dict[str 
     if "weight" in rows.column_names:
         given = rows["weight"].cast(pa.float64()).to_numpy()
         weight = _per_page(WEIGHT, given, pages, len(first)).astype(np.int64)
+    ids = rows["impression"].combine_chunks().take(pa.array(first))
     impressions = {}
     for (name, tally), start, end in zip(counted.items(), ends, ends[1:], strict=False):
         mine = slice(start, end)
@@ -139,6 +164,7 @@ def of_rows(rows: pa.Table, counted: Mapping[str | None, LogTally]) -> dict[str 
             clicked[mine],
             own_propensity if own_propensity is None or own_propensity.ndim == 1 else own_propensity[:, : tally.slots],
             None if weight is None else weight[mine],
+            ids[start:end],
         )
     return impressions
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from slotwise.core.types import EMPTY, IntArray
 from slotwise.logs.counting.impressions import Impressions
@@ -56,7 +57,7 @@ def merge_impressions(parts: Sequence[Impressions], places: Sequence[IntArray], 
             columns[name] = np.concatenate(
                 [_wider(column, tally.slots, np.nan) if column.ndim == 2 else column for column in given]
             )
-    return Impressions(items=tally.items, **columns)
+    return Impressions(items=tally.items, **columns, order=pa.concat_arrays([part.order for part in parts]))
 
 
 def _wider(lists: np.ndarray, slots: int, nothing: float) -> np.ndarray:

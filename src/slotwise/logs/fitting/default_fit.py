@@ -122,6 +122,7 @@ def assembled(counts: PlacementCounts, sampled: bool, **parts: Any) -> Fit:
     return Fit(
         tally=counts.tally,
         rankings=counts.rankings,
+        sample=counts.impressions,
         sampled=sampled,
         by_period=counts.by_period,
         logged=LoggedPropensities.of(counts.impressions),

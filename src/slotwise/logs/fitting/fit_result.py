@@ -23,6 +23,7 @@ from slotwise.estimators.pooled import POOLED
 from slotwise.estimators.pooled.pooled_fit import pool
 from slotwise.estimators.uncertainty.intervals import EstimateIntervals
 from slotwise.logs.counting.cleaning_rules import MultiClick
+from slotwise.logs.counting.impressions import Impressions
 from slotwise.logs.counting.log_tallies import LogTally
 from slotwise.logs.counting.logged_propensities import LoggedPropensities
 from slotwise.logs.fitting.click_rate import LEVEL, UNKNOWN, expected_rate
@@ -58,6 +59,8 @@ class Fit:
         `slotwise.estimators.pooled.POOLED`, or a key of `slotwise.estimators.ESTIMATORS`.
     rankings
         Whole lists, of all impressions or of a random sample.
+    sample
+        The impressions of `rankings` one by one, if they come from a log.
     sampled
         Whether `rankings` are only a sample of the impressions.
     log_likelihood
@@ -91,6 +94,7 @@ class Fit:
     estimate: Estimate
     estimator: str
     rankings: Rankings | None = None
+    sample: Impressions | None = None
     sampled: bool = False
     log_likelihood: float | None = None
     logged: LoggedPropensities | None = None

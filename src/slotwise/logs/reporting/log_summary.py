@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from slotwise.logs.counting.cleaning_rules import RULES, SIZES
+from slotwise.logs.evaluation.log_goodness_of_fit import goodness, verdict_in_words
 from slotwise.logs.fitting.click_rate import Rate
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.number_format import against_observed, and_more, count_of, is_clearly_more, percent
@@ -21,7 +21,7 @@ from slotwise.logs.reporting.placement_report import PlacementReport
 from slotwise.logs.reporting.segment_report import segments_in_words, strata_of_all
 from slotwise.logs.reporting.underplaced_items import find_underplaced
 
-#: the largest placements: those that are reported in full, and whose fit is tested
+#: placements that are reported in full, the largest ones
 IN_FULL = 20
 #: underplaced items and slots that a sentence names
 NAMED, TOLD = 3, 5
@@ -146,20 +146,11 @@ class LogSummary:
         return lines + [Line(f"{ask}?", rest.strip()) for ask, _, rest in (line.partition("?") for line in strata)]
 
     def _fit_line(self) -> Line:
-        question = "Does the model fit?"
-        if len(self.placements) == 1:
-            verdict = self.placements[0].verdict
-            return Line(question, verdict, verdict.startswith(FITTING))
-        names: dict[str, list[str]] = {}
-        for report in self.full:
-            names.setdefault(re.split(r"[,:.]", report.verdict)[0], []).append(str(report.fit.placement))
-        listed = [f"{verdict}: {and_more(where[:NAMED], len(where))}" for verdict, where in names.items()]
-        if len(listed) == 1:
-            listed = [f"{next(iter(names))}, in all placements"]
-        others = (
-            "" if len(self.full) == len(self.placements) else f" Only the {IN_FULL} largest placements were tested."
-        )
-        return Line(question, f"{'. '.join(listed)}.{others}", set(names) <= set(FITTING))
+        """The verdict on all placements together."""
+        verdict = self.placements[0].verdict
+        if len(self.placements) > 1:
+            verdict = verdict_in_words(goodness(self.fits), self.fits)
+        return Line("Does the model fit?", verdict, verdict.startswith(FITTING))
 
     def _left_out(self) -> Line:
         """The impressions that were not counted, and every irregularity with its treatment."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from slotwise.logs.evaluation.holdout_comparison import HoldoutComparison, compare_on_holdout
-from slotwise.logs.evaluation.log_goodness_of_fit import LogGoodnessOfFit, goodness
+from slotwise.logs.evaluation.log_goodness_of_fit import LogGoodnessOfFit, goodness, verdict_in_words
 from slotwise.logs.fitting.click_rate import LEVEL
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.number_format import and_more, percent, with_interval
@@ -52,23 +52,13 @@ class PlacementReport:
 
     @cached_property
     def goodness(self) -> LogGoodnessOfFit | None:
-        """Observed clicks against fitted ones; None if that is withheld, or if only the log's end is fitted."""
-        return None if self._has_faded or self.fit.withheld else goodness(self.fit)
+        """Observed clicks against fitted ones; None if they cannot be compared."""
+        return goodness(self.fit)
 
     @property
-    def _has_faded(self) -> bool:
-        return self.fit.changes is not None and self.fit.changes.half_life is not None
-
-    @cached_property
     def verdict(self) -> str:
         """Whether the model fits, in a sentence or two."""
-        if self.goodness is not None:
-            return self.goodness.in_words()
-        if self.fit.withheld:
-            return f"Undecided: {self.fit.withheld}."
-        if self._has_faded:
-            return "Undecided: tastes changed, so no single set of numbers fits the whole log. These are for its end."
-        return "Undecided: whole lists were not kept."
+        return verdict_in_words(self.goodness, [self.fit])
 
     @cached_property
     def held_out(self) -> HoldoutComparison | None:

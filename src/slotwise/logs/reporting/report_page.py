@@ -12,6 +12,7 @@ from slotwise.core.html_page import write_page
 from slotwise.core.plotting import as_address, save
 from slotwise.logs.counting.cleaning_rules import RULES
 from slotwise.logs.evaluation.click_model_comparison import ModelComparison
+from slotwise.logs.evaluation.log_goodness_of_fit import verdict_to_dict
 from slotwise.logs.fitting import number_format
 from slotwise.logs.fitting.fit_result import Fit, fits_to_dict
 from slotwise.logs.reporting import click_model_report, fit_figures, report_tables, segment_report
@@ -25,7 +26,7 @@ PACKAGES = ("slotwise", "numpy", "scipy")
 
 
 def report_dict(fits: Sequence[Fit], click_model: ModelComparison | None = None) -> dict[str, Any]:
-    """Return the numbers of all fits, how often each cleaning rule was needed, and the comparison of click models.
+    """Return the numbers of all fits, the fit of the model, the cleaning rules applied, and compared click models.
 
     Parameters
     ----------
@@ -35,6 +36,7 @@ def report_dict(fits: Sequence[Fit], click_model: ModelComparison | None = None)
         The comparison of click models, if it was made.
     """
     return fits_to_dict(fits) | {
+        "model_fit": verdict_to_dict(fits),
         "cleaning": {rule: count for rule, count in fits[0].tally.cleaning.items() if count},
         "click_models": None if click_model is None else click_model.to_dict(),
     }

@@ -57,7 +57,7 @@ def _judged(clicks: FloatArray, expected: FloatArray, gamma: FloatArray) -> tupl
     if verdict == "exact":
         return (
             "fine",
-            f"The model fits: over {test.pairs:,} pairs of slot and item, clicks differ only by chance.",
+            f"No misfit found: over {test.pairs:,} pairs of slot and item, clicks differ only by chance.",
         )
     off = f"beyond chance, the clicks of a pair of slot and item are off by typically {100 * test.excess:.0f} %"
     if verdict == "poor":
