@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 from slotwise.core.errors import InvalidInput
 from slotwise.service.storage.count_rows import TALLY_COUNTS, Counters, PeriodCounters, PeriodRow, TallyRow
+from slotwise.service.storage.count_tables import ADD_COUNTERS, ADD_TALLY, PeriodTables, TotalTables
 from slotwise.service.storage.decision_types import Arm
-from slotwise.service.storage.periods import PeriodTables
 from slotwise.service.storage.placements_table import Change, PlacementTables
-from slotwise.service.storage.totals import ADD_COUNTERS, ADD_TALLY, TotalTables
 
 #: the newest changes of a placement, which are exported
 MAX_CHANGES = 100_000

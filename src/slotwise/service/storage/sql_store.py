@@ -13,15 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from slotwise.service.storage.accumulator import Accumulator, CountKey
+from slotwise.service.storage.count_tables import ADD_COUNTERS, ADD_PERIOD_COUNTERS, ADD_PERIOD_TALLY, ADD_TALLY
 from slotwise.service.storage.decision_log import OUTCOME, DecisionLog, outcome_of
 from slotwise.service.storage.decision_types import IssuedDecision, Outcome, Receipt, Report, hour_of, least_id
 from slotwise.service.storage.idempotency import Key, UsedKey, claim, drop_keys, key_of
 from slotwise.service.storage.outcome_rules import judge
-from slotwise.service.storage.periods import ADD_PERIOD_COUNTERS, ADD_PERIOD_TALLY
 from slotwise.service.storage.placement_transfer import PlacementTransfer
 from slotwise.service.storage.sql_base import Row, adding, chunks, marks, read, written
 from slotwise.service.storage.sticky_lists import drop_lists, stick
-from slotwise.service.storage.totals import ADD_COUNTERS, ADD_TALLY
 
 _INSERT = (
     "INSERT INTO decisions (id, placement, items, arm, issued, deadline, segment, waits, propensities, "
