@@ -79,7 +79,7 @@ class PosteriorCache:
         return best.posterior
 
 
-def best_list(posterior: Posterior, constraints: CheckedConstraints) -> Ranking:
+def best_under(posterior: Posterior, constraints: CheckedConstraints) -> Ranking:
     """The best list under constraints; if items are too few, the last slots stay empty."""
     slots = np.arange(posterior.tally.slots) < constraints.allowed
     return posterior.best_list(slots, excluded=constraints.excluded, pinned=constraints.pinned)
