@@ -17,7 +17,6 @@ import slotwise
 from slotwise import Rankings, Results, Tally
 from slotwise.ranker import Ranker
 from slotwise.ranker.estimates import Estimates
-from slotwise.service import Worker
 from slotwise_client import Client
 
 ROOT = Path(__file__).parents[1]
@@ -33,7 +32,7 @@ MODULES = (
     "slotwise_client",
 )
 #: classes whose methods name their parameters too
-WITH_METHODS = (Client, Ranker, Estimates, Rankings, Results, Tally, Worker)
+WITH_METHODS = (Client, Ranker, Estimates, Rankings, Results, Tally)
 
 
 def documented(docstring: str | None) -> set[str]:

@@ -200,23 +200,11 @@ class Worker:
         return self._placements.broken()
 
     async def placement(self, name: str) -> Placement:
-        """Return a placement from memory; if it is not there yet, from the store.
-
-        Parameters
-        ----------
-        name
-            The placement.
-        """
+        """Return a placement from memory; if it is not there yet, from the store."""
         return await self._placements.placement(name)
 
     async def newest(self, name: str) -> Placement:
-        """Return a placement from the store, including changes that another worker has just made.
-
-        Parameters
-        ----------
-        name
-            The placement.
-        """
+        """Return a placement from the store, including changes that another worker has just made."""
         return await self._placements.newest(name)
 
     async def put(self, name: str, definition: PlacementDefinition) -> tuple[Placement, bool]:
@@ -257,13 +245,7 @@ class Worker:
         return decision
 
     def token(self, decision: IssuedDecision) -> str:
-        """Return the token with which a browser reports the outcome of a decision.
-
-        Parameters
-        ----------
-        decision
-            A decision of `decide`.
-        """
+        """Return the token with which a browser reports the outcome of a decision."""
         return self._signer.sign(decision.id, decision.deadline)
 
     async def report(self, decision: str, outcome: Outcome) -> Receipt:
@@ -279,15 +261,7 @@ class Worker:
         return await self._report(decision, outcome, self._clock())
 
     async def report_by_token(self, token: str, outcome: Outcome) -> Receipt:
-        """Record an outcome by the decision's token, which expires at the deadline: later outcomes are late.
-
-        Parameters
-        ----------
-        token
-            The result of `token`.
-        outcome
-            The click, or none.
-        """
+        """Record an outcome by the decision's token, which expires at the deadline: later outcomes are late."""
         read, now = self._signer.read(token), self._clock()
         receipt = await self._report(read.decision, outcome, now)
         return receipt if now < read.deadline else Receipt("late", receipt.items, receipt.recorded)
@@ -300,13 +274,7 @@ class Worker:
         return receipt
 
     async def logged(self, decision: str) -> LoggedDecision | None:
-        """Return a decision with its outcome, as now in the store; None if there is none.
-
-        Parameters
-        ----------
-        decision
-            The id of the decision.
-        """
+        """Return a decision with its outcome, as now in the store; None if there is none."""
         return await self._placements.read(lambda store: store.logged(decision)) if is_id(decision) else None
 
     async def estimates(self, name: str, segment: Sequence[str] = (), **span: Unpack[SpanTexts]) -> EstimatesDocument:
@@ -325,13 +293,7 @@ class Worker:
         return await self._estimates.local.estimates(name, segment, Span.parse(self._clock(), **span))
 
     async def written_estimates(self, name: str, segment: Sequence[str] = (), **span: Unpack[SpanTexts]) -> bytes:
-        """Return the estimates as JSON; another process computes those of a large placement, so decisions do not wait.
-
-        Parameters
-        ----------
-        name, segment, **span
-            As in `estimates`.
-        """
+        """Return the estimates as JSON; another process computes those of a large placement."""
         estimator = self._estimates.of(await self.placement(name))
         return await estimator.estimates_json(name, segment, Span.parse(self._clock(), **span))
 
@@ -354,13 +316,7 @@ class Worker:
         return await self._placements.read(lambda store: history(store, name, by, span))
 
     async def store_hourly_summaries(self, hour: int) -> None:
-        """Store a summary of each placement's estimates at the end of an hour, if it is missing.
-
-        Parameters
-        ----------
-        hour
-            The start of the hour, in seconds since 1970.
-        """
+        """Store a summary of each placement's estimates at the end of the hour that began at `hour`, if missing."""
         for placement in self._placements.all():
             await self._store_hourly_summary(placement, hour)
 
