@@ -100,8 +100,8 @@ class PooledErrors:
 
     @cached_property
     def _errors(self) -> _StandardErrors:
-        """All that need every block; blocks are computed twice unless they are cached or there is only one."""
-        blocks = self._kept or ([self._block(self._alike[0])] if len(self._alike) == 1 else None)
+        """All that need every block; blocks are computed twice unless they are kept."""
+        blocks = self._kept
         total = self.of_priors
         for block in blocks or map(self._block, self._alike):
             total = total + block.left
@@ -170,13 +170,12 @@ class PooledErrors:
 
     @cached_property
     def _kept(self) -> list[Block]:
-        """The blocks of many small placements, each of which may be asked for.
-
-        None where they are too large together, or where there is only one placement.
-        """
-        numbers = ((np.diff(self.cells.ends) + len(self.of_priors)) ** 2).sum()
-        is_small = len(self.cells.seen) > 1 and numbers <= MAX_KEPT
-        return [self._block(each) for each in self._alike] if is_small else []
+        """The blocks of placements, each of which may be asked for; none if they are too large together."""
+        sizes, shared = np.diff(self.cells.ends), len(self.of_priors)
+        # those with a diagonal B are narrow
+        width = sizes if self.cells.lists is not None else np.zeros_like(sizes)
+        numbers = ((sizes + shared) * (np.where(width <= MAX_INVERTED, width, 0) + shared)).sum()
+        return [self._block(each) for each in self._alike] if numbers <= MAX_KEPT else []
 
     @cached_property
     def _places(self) -> dict[int, tuple[int, int]]:
