@@ -122,11 +122,11 @@ def _contextual(
 
 
 def _logs(out: Path, jobs: int, quick: bool, *, log: Path | None = None, seed: int = 1) -> None:  # noqa: ARG001
-    """Coverage of the intervals of log fits, and which click model predicts a log best."""
+    """Which click model predicts a log best."""
     # imported here because no other study needs the packages that read click logs
     from research.log_study import log_tables as log_study
 
-    size = {"logs": 2, "splits": 1, "draws": 1} if quick else {}
+    size = {"splits": 1} if quick else {}
     _write_tables(out, log_study.tables(log=log, seed=seed, **size))
 
 

@@ -1,1 +1,1 @@
-"""The study of click logs: coverage of intervals, and which click model predicts a log best."""
+"""The study of click logs: simulated logs, and which click model predicts a log best."""

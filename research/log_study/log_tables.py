@@ -1,17 +1,15 @@
-"""How good fits of logs are: coverage of intervals on simulated logs, and which model predicts a real one."""
+"""Which click model predicts a log best."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from research.log_study.simulated_logs import KINDS, LogKind, Placement
+from research.log_study.simulated_logs import KINDS, LogKind
 from slotwise.core.rankings import Rankings
-from slotwise.core.types import EMPTY, FloatArray
+from slotwise.core.types import FloatArray
 from slotwise.estimators import Estimate, estimators
 from slotwise.estimators.estimator_registry import EstimatorEntry
 from slotwise.estimators.pooled.placement_cells import Cells
@@ -21,90 +19,11 @@ from slotwise.logs.fitting.holdout_split import PART, log_likelihood, split
 from slotwise.logs.fitting.placement_pooling import BIASES, pool_placements
 from slotwise.posterior import fit_posterior
 
-#: from placements to an estimate of each
-Fitted = Callable[[Sequence[Placement]], Sequence[Estimate]]
-LEVEL = 0.95
-LOGS, SPLITS = 200, 3
-#: number of draws of clicks on given lists
-DRAWS = 3
-#: the belief of a service is formed placement by placement, which takes longer: of a part of the logs
-FEWER = 8
+SPLITS = 3
 #: the model of `MODELS` that is also fitted to all placements as one
 FIRST = next(iter(MODELS))
 #: odds of an estimator that are smaller are taken for this; those that it does not determine for those of all pairs
 MIN_ODDS = 1e-9
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """The default fit's intervals on logs of one kind, by items that were shown and by slots after the first."""
-
-    kind: str
-    logs: int
-    items: float
-    items_error: float
-    slots: float
-    slots_error: float
-    #: the middle of high/low over all items, and over all slots
-    item_width: float
-    slot_width: float
-
-
-def coverage(name: str, logs: int = LOGS, seed: int = 1, *, by: Fitted | None = None) -> Coverage:
-    """Fit logs of a kind, by default as `slotwise fit` does, and measure the coverage of the intervals."""
-    kind = KINDS[name]
-    shares: list[tuple[float, float]] = []
-    widths: tuple[list[float], list[float]] = ([], [])
-    for rng in np.random.default_rng(seed).spawn(logs):
-        held: tuple[list[Any], list[Any]] = ([], [])
-        made = kind.make(rng)
-        for one, estimate in zip(made, (by or _by_default)(made), strict=True):
-            said = estimate.intervals(LEVEL)
-            shown = one.seen.showings.sum(axis=0) > 0
-            held[0].extend(said.attractiveness.covers(one.attractiveness)[shown])
-            widths[0].extend((said.attractiveness.high / said.attractiveness.low)[shown])
-            held[1].extend(said.position_bias.covers(one.position_bias)[1:])
-            widths[1].extend((said.position_bias.high / said.position_bias.low)[1:])
-        shares.append((float(np.mean(held[0])), float(np.mean(held[1]))))
-    mean = np.mean(shares, axis=0)
-    error = np.std(shares, axis=0, ddof=1) / np.sqrt(logs) if logs > 1 else np.full(2, np.nan)
-    return Coverage(
-        name, logs, mean[0], error[0], mean[1], error[1], float(np.median(widths[0])), float(np.median(widths[1]))
-    )
-
-
-def _by_default(made: Sequence[Placement]) -> Sequence[Estimate]:
-    seen = [one.seen for one in made]
-    return pool_placements(seen, seen, [one.item_ids for one in made])[0].estimates
-
-
-def _as_a_service(made: Sequence[Placement]) -> Sequence[Estimate]:
-    return [fit_posterior(one.seen.tally).estimate for one in made]
-
-
-def coverage_by_placement(made: Sequence[Placement], by: Fitted) -> list[tuple[float, float]]:
-    """Of each placement, the shares of intervals of items that were shown and of slots that hold what is true."""
-    found = []
-    for one, estimate in zip(made, by(made), strict=True):
-        items, slots = (
-            said.covers(true)
-            for said, true in zip(estimate.intervals(LEVEL), (one.attractiveness, one.position_bias), strict=True)
-        )
-        found.append((float(items[one.seen.showings.sum(axis=0) > 0].mean()), float(slots[1:].mean())))
-    return found
-
-
-def clicked_anew(lists: Sequence[Rankings], item_ids: Sequence[Sequence[str]], seed: int = 0) -> list[Placement]:
-    """The same lists as often as they were shown, with clicks of users who are as the default fit says."""
-    rng = np.random.default_rng(seed)
-    made = []
-    for one, ids, fit in zip(lists, item_ids, pool_placements(lists, lists, item_ids)[0].estimates, strict=True):
-        worth = np.where(one.shown == EMPTY, 0.0, fit.position_bias * fit.attractiveness[np.maximum(one.shown, 0)])
-        chances = np.column_stack([worth, np.ones(len(worth))])
-        counts = rng.multinomial(one.times, chances / chances.sum(axis=1, keepdims=True))
-        seen = Rankings(one.shown, counts[:, :-1], counts[:, -1], items=one.items)
-        made.append(Placement(seen, tuple(ids), fit.attractiveness, fit.position_bias))
-    return made
 
 
 def foretold(lists: Sequence[Rankings], item_ids: Sequence[Sequence[str]], splits: int = SPLITS) -> dict[str, float]:
@@ -161,37 +80,10 @@ def _finite(seen: Rankings, estimate: Estimate) -> FloatArray:
     return np.where(usable, np.maximum(np.where(usable, odds, 1.0), MIN_ODDS), common_odds(seen))
 
 
-def tables(
-    *, logs: int = LOGS, splits: int = SPLITS, draws: int = DRAWS, log: Path | None = None, seed: int = 1
-) -> str:
-    """Both tables, as Markdown; the second for made-up search logs, or for `log`."""
-    lines = [
-        f"Shares of {LEVEL:.0%} intervals that held the truth, over {logs} made-up logs of each kind, ± standard",
-        "error; in brackets the middle of their upper limits divided by their lower ones.",
-        "",
-        "| log | items | slots |",
-        "| --- | ---: | ---: |",
-    ]
-    lines += [_row(name, kind, coverage(name, logs, seed)) for name, kind in KINDS.items()]
-    fewer = max(2, logs // FEWER)
-    lines += [
-        "",
-        f"The same of `maximum-a-posteriori`, over {fewer} logs of each kind:",
-        "",
-        "| log | items | slots |",
-        "| --- | ---: | ---: |",
-        *(_row(name, kind, coverage(name, fewer, seed, by=_as_a_service)) for name, kind in KINDS.items()),
-    ]
+def tables(*, splits: int = SPLITS, log: Path | None = None, seed: int = 1) -> str:
+    """Return the table of a simulated search log, or of `log`, as Markdown."""
     lists, ids, words = _of_kind(KINDS["search"], seed) if log is None else _of_file(log)
-    lines += [
-        "",
-        f"The same over the placements of {words}, with clicks drawn anew of users who are as the",
-        f"default fit says, {draws} times: the mean over placements, the least and the most",
-        "",
-        "| intervals | items | slots |",
-        "| --- | ---: | ---: |",
-        *_anew(lists, ids, seed, draws),
-        "",
+    lines = [
         f"Mean log-likelihood of an impression held out, {splits} random splits, of {words}:",
         "",
         "| model | log-likelihood |",
@@ -200,21 +92,6 @@ def tables(
         "",
     ]
     return "\n".join(lines)
-
-
-def _row(name: str, kind: LogKind, one: Coverage) -> str:
-    return (
-        f"| {name}: {kind.about} | {one.items:.3f} ± {one.items_error:.3f} ({one.item_width:.2g}) "
-        f"| {one.slots:.3f} ± {one.slots_error:.3f} ({one.slot_width:.2g}) |"
-    )
-
-
-def _anew(lists: Sequence[Rankings], ids: Sequence[Sequence[str]], seed: int, draws: int) -> Iterator[str]:
-    made = [clicked_anew(lists, ids, seed + draw) for draw in range(draws)]
-    for name, by in (("`pooled`", _by_default), ("`maximum-a-posteriori`", _as_a_service)):
-        columns = np.mean([coverage_by_placement(one, by) for one in made], axis=0).T
-        told = (f"{column.mean():.2f}, {column.min():.2f} to {column.max():.2f}" for column in columns)
-        yield f"| {name} | {' | '.join(told)} |"
 
 
 def _of_kind(kind: LogKind, seed: int) -> tuple[list[Rankings], list[tuple[str, ...]], str]:

@@ -84,11 +84,16 @@ def _search(rng: np.random.Generator, noise: float = 0.7, sign: float = 1.0) -> 
     return made
 
 
-def _several_placements(rng: np.random.Generator) -> list[Placement]:
-    """Placements of different sizes whose slots differ, as do their levels of attractiveness."""
+def _placements(rng: np.random.Generator, same: bool = False) -> list[Placement]:
+    """Placements of different sizes whose slots differ, as do their levels of attractiveness.
+
+    With the same items in all, an item has a part of its attractiveness in common.
+    """
     made = []
+    common = rng.normal(size=25)
     for number in range(8):
-        alpha = 0.1 * np.exp(0.4 * rng.normal() + 0.7 * rng.normal(size=25))
+        own = rng.normal(size=25)
+        alpha = 0.1 * np.exp(0.4 * rng.normal() + 0.7 * (0.85 * common + 0.53 * own if same else own))
         bias = FADING ** np.arange(5) * np.exp(0.25 * rng.normal(size=5))
         users = MNL(position_bias=bias / bias[0], attractiveness=bias[0] * alpha)
         # a judgement of each item that stays, and one that changes
@@ -96,7 +101,7 @@ def _several_placements(rng: np.random.Generator) -> list[Placement]:
         judged = stays + 0.7 * rng.normal(size=(int(rng.integers(300, 3_000)), 25))
         shown = np.argsort(-judged, axis=1)[:, :5]
         seen = Rankings.of_rounds(shown, draw_many(users, shown, rng), items=25)
-        made.append(_placement(users, seen, f"{number}/"))
+        made.append(_placement(users, seen, "" if same else f"{number}/"))
     return made
 
 
@@ -124,7 +129,8 @@ KINDS: dict[str, LogKind] = {
     "shuffled": LogKind("the same queries, with results in any order", lambda rng: _search(rng, noise=ANY_ORDER)),
     "worse first": LogKind("as the shop, but worse items mostly first", lambda rng: _one(rng, 0.05, 0.7, -1.0)),
     "worse first, search": LogKind("as the queries, but worse items mostly first", lambda rng: _search(rng, 0.7, -1.0)),
-    "placements": LogKind("8 placements of 25 items with slots of their own", _several_placements),
+    "placements": LogKind("8 placements of 25 items with slots of their own", _placements),
+    "placements, same items": LogKind("8 placements of the same 25 items", lambda rng: _placements(rng, same=True)),
     "clicked": LogKind("as the shop, but five in six impressions are clicked", _clicked),
     "fixed": LogKind("as the shop, but always the same list", _fixed),
     "several, first": LogKind("some click twice, and their first clicks count", lambda rng: _several(rng, True)),

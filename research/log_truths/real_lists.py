@@ -16,10 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
+from research.log_study.simulated_logs import Placement
+from slotwise.core.rankings import Rankings
 from slotwise.core.types import EMPTY, FloatArray, IntArray
 
-#: standard deviations of the normal priors of log α, and of log λ of a query around that of all
-ITEM_SPREAD, SLOT_SPREAD = 1.0, 0.3
+#: the standard deviation of the normal prior of log α
+ITEM_SPREAD = 1.0
 #: a query with fewer pages is left out
 MIN_PAGES = 20
 #: a page of a log: its query, the documents from the first slot on, and the documents clicked in order
@@ -87,8 +89,20 @@ class Truth(NamedTuple):
     position_bias: FloatArray
 
 
-def fit_truth(queries: list[QueryLists], *, own_slots: bool) -> list[Truth]:
-    """Fit all queries; each has slots of its own, or all share them."""
+def click_anew(queries: list[QueryLists], truths: list[Truth], rng: np.random.Generator) -> list[Placement]:
+    """Return the same lists, shown as often, with clicks of users who choose by these parameters."""
+    made = []
+    for number, (query, truth) in enumerate(zip(queries, truths, strict=True)):
+        odds = np.append(truth.attractiveness, 0.0)[query.shown] * truth.position_bias
+        chances = np.column_stack([odds, np.ones(len(odds))])
+        counts = rng.multinomial(query.times, chances / chances.sum(axis=1, keepdims=True))
+        seen = Rankings(query.shown, counts[:, :-1], counts[:, -1], items=query.items)
+        made.append(Placement(seen, tuple(f"{number}/{item}" for item in range(query.items)), *truth))
+    return made
+
+
+def fit_truth(queries: list[QueryLists], slot_spread: float) -> list[Truth]:
+    """Fit all queries, with log λ of each normal around that of all with this standard deviation; 0 if all share λ."""
     slots = max(query.shown.shape[1] for query in queries)
     ends = np.concatenate([[0], np.cumsum([query.items for query in queries])])
     items = int(ends[-1])
@@ -103,41 +117,35 @@ def fit_truth(queries: list[QueryLists], *, own_slots: bool) -> list[Truth]:
     clicks = np.concatenate([np.pad(query.clicks, _wider(query, slots)) for query in queries]).astype(np.float64)
     times = np.concatenate([query.times for query in queries]).astype(np.float64)
     group = np.repeat(np.arange(len(queries)), [len(query.shown) for query in queries])
-    by_item = np.bincount(shown.ravel(), clicks.ravel(), items + 1)[:items]
-    rate = (clicks.sum() + 0.5) / (times.sum() - clicks.sum() + 0.5) / slots
 
     def split(parameters: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+        """Return the level, log λ of all, log λ of each query less that, and log α less the level."""
         shared = np.append(0.0, parameters[1:slots])
         own = np.column_stack([np.zeros(len(queries)), parameters[slots + items :].reshape(len(queries), slots - 1)])
-        return float(parameters[0]), shared, own, parameters[slots : slots + items]
+        return float(parameters[0]), shared, own * (slot_spread > 0.0), parameters[slots : slots + items]
 
     def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
         level, shared, own, of_items = split(parameters)
-        bias = shared + (own if own_slots else 0.0 * own)
-        log_odds = np.append(level + of_items, -np.inf)[shown] + bias[group]
+        log_odds = np.append(level + of_items, -np.inf)[shown] + (shared + own)[group]
         odds = np.exp(log_odds)
         total = 1.0 + odds.sum(axis=1)
         clicked = clicks > 0
-        value = float(times @ np.log(total) - clicks[clicked] @ log_odds[clicked])
         expected = times[:, None] * odds / total[:, None]
-        by_slot = expected - clicks
-        of_own = np.zeros((len(queries), slots))
-        np.add.at(of_own, group, by_slot)
-        item_slope = np.bincount(shown.ravel(), expected.ravel(), items + 1)[:items] - by_item
-        value += float((of_items**2).sum()) / 2.0 / ITEM_SPREAD**2 + float((own**2).sum()) / 2.0 / SLOT_SPREAD**2
-        own_slope = (of_own if own_slots else 0.0)[:, 1:] if own_slots else np.zeros((len(queries), slots - 1))
-        slope = np.concatenate(
-            [
-                [by_slot.sum()],
-                by_slot.sum(axis=0)[1:],
-                item_slope + of_items / ITEM_SPREAD**2,
-                (own_slope + own[:, 1:] / SLOT_SPREAD**2).ravel(),
-            ]
-        )
-        return value, slope
+        by_query = np.zeros((len(queries), slots))
+        np.add.at(by_query, group, expected - clicks)
+        by_cell = np.bincount(shown.ravel(), (expected - clicks).ravel(), items + 1)[:items]
+        value = times @ np.log(total) - clicks[clicked] @ log_odds[clicked]
+        value += (of_items**2).sum() / 2.0 / ITEM_SPREAD**2
+        of_own = np.zeros_like(own)
+        if slot_spread > 0.0:
+            value += (own**2).sum() / 2.0 / slot_spread**2
+            of_own = by_query + own / slot_spread**2
+        of_shared = np.append(by_query.sum(), by_query.sum(axis=0)[1:])
+        slope = np.concatenate([of_shared, by_cell + of_items / ITEM_SPREAD**2, of_own[:, 1:].ravel()])
+        return float(value), slope
 
     start = np.zeros(slots + items + len(queries) * (slots - 1))
-    start[0] = np.log(rate)
+    start[0] = np.log((clicks.sum() + 0.5) / (times.sum() - clicks.sum() + 0.5) / slots)
     best = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 5_000, "maxfun": 10_000})
     level, shared, own, of_items = split(best.x)
     return [

@@ -150,15 +150,21 @@ def follow(prior: CellPrior, effects: Effects, by_cell: FloatArray, exposure: Fl
 def learn_shape(prior: CellPrior, by_cell: FloatArray, exposure: FloatArray) -> None:
     """Set κ to its maximum, given clicks and exposure of each cell."""
     seen = exposure > 0.0
-    clicks, expected, chance = by_cell[seen], (prior.mean * exposure)[seen], prior.by_chance[seen]
+    clicks, chance = by_cell[seen], prior.by_chance[seen]
     # effective counts of likely clicks can be negative, and κ + N must be positive, as it is at the solution
     least = max(MIN_SHAPE, -float(clicks.min(initial=0.0)) / MAX_TAKEN)
+    # an EM step over the effects of items, by two points: at their modes, cells would seem more similar than they are
+    off = None if prior.items is None else np.sqrt(prior.items.spread)[prior.items.group][seen]
+    usual = (prior.mean * exposure)[seen]
+    points = [usual] if off is None else [usual * np.exp(off), usual * np.exp(-off)]
 
     def slope(log_shape: float) -> float:
         """Of minus the logarithm of the density, in log κ."""
         shape = np.maximum(1.0 / (math.exp(-log_shape) + chance), least)
         moved = np.where(shape > least, shape**2 * math.exp(-log_shape), 0.0)
-        rises = psi(shape + clicks) - psi(shape) - np.log1p(expected / shape) - (clicks - expected) / (shape + expected)
+        rises = psi(shape + clicks) - psi(shape)
+        for expected in points:
+            rises -= (np.log1p(expected / shape) + (clicks - expected) / (shape + expected)) / len(points)
         return float((log_shape - math.log(prior.usual_shape)) / SHAPE_SPREAD**2 - moved @ rises)
 
     start = min(max(prior.shape, least), MAX_SHAPE)

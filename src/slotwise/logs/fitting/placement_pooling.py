@@ -21,8 +21,6 @@ from slotwise.posterior.hyperparameters import SEGMENT_SIMILARITY
 #: one position bias for all placements, one for each, or the one that predicts better
 Bias = Literal["shared", "own", "auto"]
 BIASES: tuple[Bias, ...] = ("shared", "own", "auto")
-#: nats by which separate position biases have to predict better than a shared one
-LEAD = 2.0
 #: placements at most whose own position biases are compared with a shared one
 MAX_COMPARED = 20_000
 
@@ -116,4 +114,4 @@ def _chosen(lists: Sequence[Rankings], items: Sequence[IntArray], features: Floa
         mine = own.cells.of_placement(number)
         for sign, bias, fit in ((1.0, np.exp(own.log_bias[number]), own), (-1.0, together.position_bias, together)):
             gain += sign * log_likelihood(held_out, np.outer(bias[: held_out.slots], fit.attractiveness[mine]))
-    return BiasChoice(gain > LEAD, total, gain / max(1, total))
+    return BiasChoice(gain > 0.0, total, gain / max(1, total))
