@@ -17,8 +17,8 @@ from slotwise.logs.fitting.click_rate import LEVEL, expected_rate
 from slotwise.logs.fitting.placement_pooling import pool_placements
 from slotwise.posterior import best_list
 
-#: simulated logs of each kind, and draws of clicks on the lists of each real log
-SIMULATED, DRAWN = 100, 20
+#: simulated logs of each kind, fewer if they have many queries; and draws of clicks on the lists of each real log
+SIMULATED, SEARCHES, DRAWN = 60, 12, 6
 QUICK_SIMULATED, QUICK_DRAWN = 2, 1
 #: constants were chosen on other seeds
 SEED = 2_028
@@ -50,7 +50,8 @@ def rows(*, quick: bool, progress: Progress, data: Path | None = None) -> list[R
     found: list[Row] = []
     for name, kind in KINDS.items():
         progress(f"coverage: {name}")
-        logs = map(kind.make, np.random.default_rng(SEED).spawn(QUICK_SIMULATED if quick else SIMULATED))
+        count = QUICK_SIMULATED if quick else SEARCHES if "queries" in kind.about else SIMULATED
+        logs = map(kind.make, np.random.default_rng(SEED).spawn(count))
         found += _rows(name, f"{name}: {kind.about}", map(measure, logs))
     for path, read in LOGS.items():
         file = None if data is None else data / path

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from slotwise.core.types import EMPTY, FloatArray, IntArray
 
 #: the standard deviation of the normal prior of log α
 ITEM_SPREAD = 1.0
+LIMITS = {"maxiter": 5_000, "maxfun": 10_000}
 #: a query with fewer pages is left out
 MIN_PAGES = 20
 #: a page of a log: its query, the documents from the first slot on, and the documents clicked in order
@@ -122,9 +124,9 @@ def fit_truth(queries: list[QueryLists], slot_spread: float) -> list[Truth]:
         """Return the level, log λ of all, log λ of each query less that, and log α less the level."""
         shared = np.append(0.0, parameters[1:slots])
         own = np.column_stack([np.zeros(len(queries)), parameters[slots + items :].reshape(len(queries), slots - 1)])
-        return float(parameters[0]), shared, own * (slot_spread > 0.0), parameters[slots : slots + items]
+        return float(parameters[0]), shared, own, parameters[slots : slots + items]
 
-    def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
+    def loss(slot_spread: float, parameters: FloatArray) -> tuple[float, FloatArray]:
         level, shared, own, of_items = split(parameters)
         log_odds = np.append(level + of_items, -np.inf)[shown] + (shared + own)[group]
         odds = np.exp(log_odds)
@@ -136,18 +138,21 @@ def fit_truth(queries: list[QueryLists], slot_spread: float) -> list[Truth]:
         by_cell = np.bincount(shown.ravel(), (expected - clicks).ravel(), items + 1)[:items]
         value = times @ np.log(total) - clicks[clicked] @ log_odds[clicked]
         value += (of_items**2).sum() / 2.0 / ITEM_SPREAD**2
-        of_own = np.zeros_like(own)
+        of_own, of_shared = np.zeros_like(own), np.append(by_query.sum(), by_query.sum(axis=0)[1:])
         if slot_spread > 0.0:
             value += (own**2).sum() / 2.0 / slot_spread**2
             of_own = by_query + own / slot_spread**2
-        of_shared = np.append(by_query.sum(), by_query.sum(axis=0)[1:])
+            # λ of all is held: the maximum in both has slots without clicks at 0
+            of_shared[1:] = 0.0
         slope = np.concatenate([of_shared, by_cell + of_items / ITEM_SPREAD**2, of_own[:, 1:].ravel()])
         return float(value), slope
 
     start = np.zeros(slots + items + len(queries) * (slots - 1))
     start[0] = np.log((clicks.sum() + 0.5) / (times.sum() - clicks.sum() + 0.5) / slots)
-    best = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 5_000, "maxfun": 10_000})
-    level, shared, own, of_items = split(best.x)
+    best = start
+    for spread in dict.fromkeys((0.0, slot_spread)):
+        best = minimize(partial(loss, spread), best, jac=True, method="L-BFGS-B", options=LIMITS).x
+    level, shared, own, of_items = split(best)
     return [
         Truth(np.exp(level + of_items[first:last]), np.exp(shared + own[number])[: queries[number].shown.shape[1]])
         for number, (first, last) in enumerate(pairwise(ends))

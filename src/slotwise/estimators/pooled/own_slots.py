@@ -6,7 +6,7 @@ first have a correlation of one half:
     log λ_p - μ ~ N(0, v(1 + 𝟏𝟏ᵀ)/2),   for the slots after the first.
 
 With attractiveness integrated out (`slotwise.estimators.pooled.marginal_likelihood`), μ and the weights of the prior of
-cells are learned by Newton steps, in which the slots and the effect of each placement are eliminated; v follows by EM.
+cells are learned by Newton steps, in which the slots and the effect of each placement are eliminated; v by scoring.
 The prior of cells must be learned with these slots: with slots that all share, differences between the slots of
 placements would be taken for differences between the items that stand in them.
 """
@@ -127,7 +127,7 @@ def _effective_counts(own: OwnSlots) -> tuple[FloatArray, FloatArray]:
 
 
 def _step(own: OwnSlots, clicks: FloatArray, passes: FloatArray) -> OwnSlots:
-    """Take a Newton step of λ, μ, weights and effects, and an EM step of the variances; the prior is changed."""
+    """Take a step of λ, μ, weights, effects and variances; the prior is changed."""
     cells, prior, centre = own.cells, own.prior, own.centre
     places, after, weights = len(cells.seen), cells.slots - 1, len(prior.weights)
     terms = Terms.of(prior, _exposure(own, passes), clicks.sum(axis=0))
@@ -182,6 +182,19 @@ def _step(own: OwnSlots, clicks: FloatArray, passes: FloatArray) -> OwnSlots:
     off, towards = (log_bias - centre)[:, 1:], lever[:, :after].copy()
     towards[:, :, :after] += np.eye(after)
     squares = off.T @ off + (inverse[:, :after, :after] + towards @ covariance @ towards.mT).sum(axis=0)
-    scaled = float(np.trace(np.linalg.solve(_correlation(after), squares))) / max(1, after)
-    variance = (scaled + WORTH * USUAL_VARIANCE) / (places + WORTH)
+    known = np.eye(after) - inverse[:, :after, :after] @ precision
+    variance = _improved(own.variance, np.linalg.solve(_correlation(after), squares), known)
     return OwnSlots(cells, prior, log_bias, own.attractiveness, centre, variance, information, by_placement)
+
+
+def _improved(variance: float, squares: FloatArray, known: FloatArray) -> float:
+    """Take a step of Fisher scoring in log v.
+
+    `squares` are the expected sums of squares, scaled by the correlation, and `known` is the part of each placement's
+    slots that its data determine. An EM step would hardly move if that is small.
+    """
+    places, after = known.shape[:2]
+    usual = WORTH * after * USUAL_VARIANCE / variance
+    score = float(np.trace(squares)) / variance - after * (places + WORTH) + usual
+    step = score / (float((known * known.mT).sum()) + usual)
+    return variance * math.exp(min(max(step, -MAX_STEP), MAX_STEP))
