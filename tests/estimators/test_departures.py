@@ -42,13 +42,13 @@ def run_tests(lists: IntArray, clicked: IntArray, odds: FloatArray) -> dict[str,
 
 @pytest.fixture(scope="module")
 def without_a_departure() -> list[dict[str, DepartureTest]]:
-    """Tests of 60 logs of the model, with odds that are off by a standard deviation of 5 % for each item and slot."""
+    """Tests of 60 logs of the model, with odds that are off by a standard deviation of 15 % for each item and slot."""
     rng = np.random.default_rng(1)
     found = []
     for _ in range(60):
         lists = lists_of(1_500, rng)
         clicked = clicks_of(choices(BIAS * ALPHA[lists]), rng)
-        off = np.outer(np.exp(0.05 * rng.normal(size=4)), np.exp(0.05 * rng.normal(size=12)))
+        off = np.outer(np.exp(0.15 * rng.normal(size=4)), np.exp(0.15 * rng.normal(size=12)))
         found.append(run_tests(lists, clicked, np.outer(BIAS, ALPHA) * off))
     return found
 
@@ -96,7 +96,8 @@ def test_each_departure_is_found_and_clearest_by_its_own_test(departure: str, us
     rng = np.random.default_rng(2)
     lists = lists_of(40_000, rng)
     clicked = clicks_of(users(lists, rng), rng)  # type: ignore[operator]
-    tests = run_tests(lists, clicked, np.outer(BIAS, ALPHA))
+    seen = Rankings.of_rounds(lists, clicked, items=len(ALPHA))
+    tests = run_tests(lists, clicked, maximise_likelihood(seen, np.outer(BIAS, ALPHA)))
     assert tests[departure].is_found
     assert min(tests.values(), key=lambda test: test.p_value).departure == departure
 
@@ -109,10 +110,10 @@ def test_one_list_shows_no_departure_of_lists() -> None:
 
 def test_a_small_log_is_not_conclusive() -> None:
     rng = np.random.default_rng(3)
-    lists = lists_of(60, rng)
+    lists = lists_of(150, rng)
     tests = run_tests(lists, clicks_of(choices(BIAS * ALPHA[lists]), rng), np.outer(BIAS, ALPHA))
+    assert not tests["bots"].is_conclusive
     assert not tests["top to bottom"].is_conclusive
-    assert not tests["changed tastes"].is_conclusive
 
 
 def test_the_smallest_share_of_bots_falls_with_the_square_root_of_the_log() -> None:

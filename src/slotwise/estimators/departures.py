@@ -3,7 +3,7 @@
 Under the model the odds of item j in slot k against no click are γ = λ_kα_j on every list. A departure multiplies them
 by exp(βz) for some z of the whole list. With n clicks, n₀ rounds without a click and p = γ/(1 + S) on a list A shown T
 times, the score of β is Σ_A Σ_k h(n - γn₀), h being z less its mean Σ pz over the list. Subtracting from h a constant
-for each item and each slot, such that the sums of hγn₀ over each item and each slot are 0, makes the score independent
+for each item and each slot, such that the sums of hTp over each item and each slot are 0, makes the score independent
 of errors in α and λ to first order (Neyman's C(α) test). Estimates may therefore be shrunk, or come from other data.
 
 - **Bots** click on any slot alike: z = b/((1 - ε)p + εb) with b = 1 over the filled slots, for a share ε of the rounds.
@@ -32,10 +32,10 @@ DEPARTURE_LEVEL = 0.01
 TEST_LEVEL = DEPARTURE_LEVEL / 4
 #: with this probability a departure as large as those below is noticed, if the test can tell
 POWER = 0.8
-#: the share of bots, and the log of the factor by which two kinds of visitors, or two times, differ from their mean
+#: the share of bots in clicks, and the log of the factor by which two tastes are off their mean
 BOTS, TASTES = 0.1, math.log(2.0)
-#: a log that would not show a larger share of bots tells nothing of them
-MAX_BOTS = 0.2
+#: a log that would not show a larger share of bots is too small to tell of them
+MAX_BOTS = 0.25
 #: a score varies if its variance is more than this part of that without items and slots
 NO_VARIATION = 1e-9
 #: items whose pairs are tested for mixed visitors, the most clicked ones
@@ -92,7 +92,9 @@ def find_departures(rankings: Rankings, odds: FloatArray, likeliest: FloatArray)
     filled = 1.0 / np.maximum(1, (rankings.shown != EMPTY).sum(axis=1))[:, None]
     log_odds = np.log1p(lists.odds)
     below = log_odds[:, ::-1].cumsum(axis=1)[:, ::-1] - log_odds
-    bots = _directed("bots", lists, filled / ((1.0 - BOTS) * lists.chances + BOTS * filled), BOTS, BOTS * filled)
+    # bots click always, so that fewer of them matter where visitors rarely click
+    share = BOTS * float(rankings.clicks.sum() / max(1, rankings.rounds))
+    bots = _directed("bots", lists, filled / ((1.0 - share) * lists.chances + share * filled), share, share * filled)
     top_to_bottom = _directed("top to bottom", lists, below, 1.0)
     mixed = _mixed_visitors(_Lists.of(rankings, likeliest))
     # mixed visitors also turn these two scores around
@@ -160,7 +162,11 @@ def _directed(
 ) -> DepartureTest:
     """The one-sided score test of βz > 0; `shift` is E(n - γn₀) per round at the reference `size`, pz if it is None."""
     fitted = lists.odds * lists.passes[:, None]
-    h = _without_items_and_slots(z - (z * lists.chances).sum(axis=1)[:, None], fitted, lists)
+    weights = lists.times[:, None] * lists.chances
+    # z of a rare item depends on its own clicks, through its estimate
+    by_item = np.bincount(lists.items.ravel(), weights.ravel(), lists.all_items)
+    weights = np.where((by_item >= MIN_EXPECTED_CLICKS)[lists.items], weights, 0.0)
+    h = _without_items_and_slots(z - (z * lists.chances).sum(axis=1)[:, None], weights, lists)
     squares = h * h * lists.chances
     total = (h * lists.odds).sum(axis=1)
     variance = float(lists.times @ (squares.sum(axis=1) + lists.no_click * total**2))
@@ -190,7 +196,7 @@ def _without_items_and_slots(h: FloatArray, weights: FloatArray, lists: _Lists) 
     system = np.diag(by_cell.sum(axis=1)) - shares @ by_cell.T
     of_slots = np.linalg.lstsq(system, sums.sum(axis=1) - shares @ sums.sum(axis=0), rcond=1e-10)[0]
     of_items = (sums.sum(axis=0) - of_slots @ by_cell) / by_item
-    return np.asarray(np.where(lists.odds > 0.0, h - of_items[lists.items] - of_slots, 0.0))
+    return np.asarray(np.where(weights > 0.0, h - of_items[lists.items] - of_slots, 0.0))
 
 
 def _mixed_visitors(lists: _Lists) -> DepartureTest:
