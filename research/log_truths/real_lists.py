@@ -23,7 +23,6 @@ from slotwise.core.types import EMPTY, FloatArray, IntArray
 
 #: the standard deviation of the normal prior of log α
 ITEM_SPREAD = 1.0
-LIMITS = {"maxiter": 5_000, "maxfun": 10_000}
 #: a query with fewer pages is left out
 MIN_PAGES = 20
 #: a page of a log: its query, the documents from the first slot on, and the documents clicked in order
@@ -151,7 +150,7 @@ def fit_truth(queries: list[QueryLists], slot_spread: float) -> list[Truth]:
     start[0] = np.log((clicks.sum() + 0.5) / (times.sum() - clicks.sum() + 0.5) / slots)
     best = start
     for spread in dict.fromkeys((0.0, slot_spread)):
-        best = minimize(partial(loss, spread), best, jac=True, method="L-BFGS-B", options=LIMITS).x
+        best = minimize(partial(loss, spread), best, jac=True, method="L-BFGS-B", options={"maxiter": 5_000}).x
     level, shared, own, of_items = split(best)
     return [
         Truth(np.exp(level + of_items[first:last]), np.exp(shared + own[number])[: queries[number].shown.shape[1]])

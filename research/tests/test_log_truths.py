@@ -9,7 +9,7 @@ import pytest
 
 from research.log_study.simulated_logs import KINDS
 from research.log_truths import coverage
-from research.log_truths.real_lists import clara, click_anew, fit_truth, query_lists, yandex
+from research.log_truths.real_lists import Page, clara, click_anew, fit_truth, query_lists, yandex
 
 PAGES = [
     ("tea", ["a", "b", "c"], ["b"]),
@@ -38,7 +38,7 @@ def test_the_first_click_on_a_shown_document_counts() -> None:
 def test_an_independent_fit_finds_the_parameters_of_much_data(spread: float) -> None:
     """Clicks of 100,000 pages of each of two queries: errors are below 3 %, and 0.15 is ten of them."""
     rng = np.random.default_rng(1)
-    pages = [(query, [str(item) for item in rng.permutation(5)[:3]], []) for query in "ab" for _ in range(400)]
+    pages: list[Page] = [(query, [*map(str, rng.permutation(5)[:3])], []) for query in "ab" for _ in range(400)]
     queries = [query._replace(times=query.times * 250) for query in query_lists(pages)]
     truths = [truth._replace(position_bias=np.array([1.0, 0.6, 0.3])) for truth in fit_truth(queries, 0.0)]
     truths = [truth._replace(attractiveness=np.array([0.2, 0.5, 0.3, 0.4, 0.1])) for truth in truths]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from slotwise import Rankings
 from slotwise.core.types import FloatArray
 from slotwise.estimators import Estimate
 from slotwise.logs.fitting.placement_pooling import pool_placements
@@ -31,3 +32,10 @@ def test_intervals_of_slots_cover_if_one_placement_is_much_larger() -> None:
         for estimate, bias in fitted(rng)
     ]
     assert np.mean(covered) > 0.89
+
+
+def test_placements_of_a_single_slot_share_it() -> None:
+    seen = [Rankings([[0], [1]], [[30], [12]], [50, 60], items=2)] * 2
+    found, choice = pool_placements(seen, seen, [["a", "b"], ["a", "b"]])
+    assert not choice.own
+    assert [estimate.position_bias.tolist() for estimate in found.estimates] == [[1.0], [1.0]]

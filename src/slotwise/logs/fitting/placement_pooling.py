@@ -22,7 +22,7 @@ from slotwise.posterior.hyperparameters import SEGMENT_SIMILARITY
 Bias = Literal["shared", "own", "auto"]
 BIASES: tuple[Bias, ...] = ("shared", "own", "auto")
 #: placements at most whose own position biases are compared with a shared one
-MAX_COMPARED = 20_000
+MAX_COMPARED = 2_000
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,8 @@ class BiasChoice:
         if self.is_given:
             return f"{claim}, as requested."
         if not self.impressions:
+            if placements > MAX_COMPARED:
+                return f"{claim}: with more than {MAX_COMPARED:,} {what}s, the two are not compared."
             return f"{claim}: there are too few impressions to hold any out and compare."
         why = "better" if self.own else "no worse"
         return f"{claim}: that predicts clicks {why}, on {self.impressions:,} impressions held out."
@@ -108,6 +110,8 @@ def _chosen(lists: Sequence[Rankings], items: Sequence[IntArray], features: Floa
     parts = [split(rankings, PART, rng) for rankings in lists]
     kept_out, training = [rankings for rankings, _ in parts], [two for _, two in parts]
     total = sum(rankings.rounds for rankings in kept_out)
+    if max(rankings.slots for rankings in lists) == 1:
+        return BiasChoice(False, total)
     learned = learn(training, items, features=features, roughly=True)
     own, together, gain = learned.own_slots, learned.together, 0.0
     for number, held_out in enumerate(kept_out):
