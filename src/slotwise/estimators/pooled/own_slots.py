@@ -18,11 +18,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from slotwise.core.types import FloatArray
-from slotwise.estimators.likelihoods.list_kernels import add_expected
+from slotwise.core.types import EMPTY, FloatArray
 from slotwise.estimators.pooled.cell_prior import CellPrior
 from slotwise.estimators.pooled.marginal_likelihood import MAX_STEP, Terms, follow, learn_shape, rare_counts
-from slotwise.estimators.pooled.placement_cells import Cells
+from slotwise.estimators.pooled.placement_cells import Cells, per_pair
 
 #: v before anything is known, which is worth one placement
 USUAL_VARIANCE, WORTH = 0.05, 1.0
@@ -119,10 +118,11 @@ def _effective_counts(own: OwnSlots) -> tuple[FloatArray, FloatArray]:
     cells, lists = own.cells, own.cells.lists
     if lists is None:
         return cells.clicks, cells.passes
-    pairs, chances = np.zeros(cells.clicks.shape), np.zeros(lists.shown.shape)
     bias = np.exp(own.log_bias)
-    for number, rows in enumerate(map(slice, lists.ends[:-1].tolist(), lists.ends[1:].tolist())):
-        add_expected(lists.shown[rows], lists.times[rows], bias[number], own.attractiveness, pairs, chances[rows])
+    of_lists = np.repeat(bias, np.diff(lists.ends), axis=0)
+    gamma = np.where(lists.shown == EMPTY, 0.0, of_lists * own.attractiveness[np.maximum(lists.shown, 0)])
+    chances = gamma / (1.0 + gamma.sum(axis=1, keepdims=True))
+    pairs = per_pair(lists, lists.times[:, None] * chances, cells.count)
     return rare_counts(cells, lists, pairs, chances, bias.T[:, cells.placement] * own.attractiveness)
 
 

@@ -76,7 +76,7 @@ class Cells:
                 passes[: tally.slots, first:last] = tally.passes
             _half_a_pass(clicks, passes)
         else:
-            clicks, passes = _per_pair(lists, lists.clicks, ends[-1]), _per_pair(lists, lists.passes, ends[-1])
+            clicks, passes = per_pair(lists, lists.clicks, ends[-1]), per_pair(lists, lists.passes, ends[-1])
         codes = np.arange(ends[-1]) if items is None else np.concatenate(items)
         return cls(tuple(seen), ends, np.repeat(np.arange(len(sizes)), sizes), codes, clicks, passes, lists)
 
@@ -117,7 +117,7 @@ class Cells:
         """Clicks, and the counts that bound a cell from above: passes, or with lists all showings without a click."""
         if self.lists is None:
             return self.tally
-        showings = _per_pair(self.lists, self.lists.times[:, None], self.count)
+        showings = per_pair(self.lists, self.lists.times[:, None], self.count)
         return Tally(_rounded(self.clicks), _rounded(showings - self.clicks))
 
     @cached_property
@@ -166,7 +166,7 @@ def _side_by_side(seen: Sequence[Counts], ends: IntArray, slots: int) -> Lists |
     return Lists(shown, clicks, passes[:, None], last)
 
 
-def _per_pair(lists: Lists, counts: FloatArray, cells: int) -> FloatArray:
+def per_pair(lists: Lists, counts: FloatArray, cells: int) -> FloatArray:
     """Slots × cells: counts per list and slot, or per list, added up."""
     wide = np.broadcast_to(counts, lists.shown.shape)
     # more places, in front, for empty slots
