@@ -96,7 +96,7 @@ def test_a_placement_starts_from_a_log(tmp_path: Path) -> None:
         assert len(client.decide("home")["items"]) == 2
         with pytest.raises(SlotwiseError, match="there is a placement 'home' in this store already"):
             run(*arguments)
-    with pytest.raises(SlotwiseError, match="--to-store needs the --name"):
+    with pytest.raises(SlotwiseError, match="--to-store needs --name"):
         run(*arguments[:-2])
     # no column of the log: what the placement is to be called
     assert "with all that was counted: shelf" in run(*arguments[:-2], "--placement", "shelf")

@@ -83,7 +83,7 @@ def find_departures(rankings: Rankings, odds: FloatArray, likeliest: FloatArray)
 
     Examples
     --------
-    >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
+    >>> seen = Rankings([[0, 1], [1, 0]], [[22, 14], [20, 15]], [50, 50], items=2)
     >>> odds = np.outer([1.0, 0.7], [0.43, 0.40])
     >>> [test.is_found for test in find_departures(seen, odds, odds)]
     [False, False, False]

@@ -62,8 +62,8 @@ def maximise_likelihood(rankings: Rankings, odds: FloatArray, first_items: Seque
 
     >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
     >>> likeliest = maximise_likelihood(seen, np.outer([1.0, 0.7], [0.43, 0.40]))
-    >>> expected(seen, likeliest).clicks.sum(axis=0).round(2), expected(seen, likeliest).clicks.sum(axis=1).round(2)
-    (array([38., 33.]), array([42., 29.]))
+    >>> [expected(seen, likeliest).clicks.sum(axis=axis).round(1).tolist() for axis in (0, 1)]
+    [[38.0, 33.0], [42.0, 29.0]]
     """
     slots = rankings.slots
     items = np.maximum(rankings.shown, 0)
