@@ -65,27 +65,41 @@ def maximise_likelihood(rankings: Rankings, odds: FloatArray, first_items: Seque
     >>> [expected(seen, likeliest).clicks.sum(axis=axis).round(1).tolist() for axis in (0, 1)]
     [[38.0, 33.0], [42.0, 29.0]]
     """
-    slots = rankings.slots
+    slots, times = rankings.slots, rankings.times.astype(np.float64)
     items = np.maximum(rankings.shown, 0)
     placement = np.searchsorted(first_items, np.arange(rankings.items), side="right") - 1
     places = placement[items.max(axis=1, initial=0)][:, None] * slots + np.arange(slots)
     gamma = np.where(rankings.shown == EMPTY, 0.0, odds[np.arange(slots), items])
-    by = [(items.ravel(), rankings.items), (places.ravel(), len(first_items) * slots)]
-    clicks = [np.bincount(index, rankings.clicks.ravel(), size) for index, size in by]
+    by = [(items, rankings.items), (places, len(first_items) * slots)]
+    clicks = [np.bincount(index.ravel(), rankings.clicks.ravel(), size) for index, size in by]
     factors = [np.ones(size) for _, size in by]
+    step = np.ones(len(first_items) * slots)
     for _ in range(MAX_SWEEPS):
         error = 0.0
         for which, (index, size) in enumerate(by):
-            fitted = gamma * (rankings.times / (1.0 + gamma.sum(axis=1)))[:, None]
-            means = np.maximum(np.bincount(index, fitted.ravel(), size), 1e-300)
+            means = np.full(size, 1e-300)
+            _rescale_and_sum(gamma, times, step, by[1 - which][0], index, means)
             error = max(error, float((np.abs(clicks[which] - means) / np.sqrt(means + 1.0)).max()))
             step = clicks[which] / means
             factors[which] *= step
-            gamma *= step[index].reshape(gamma.shape)
         if error < TOLERANCE:
             break
     of_slots = factors[1].reshape(-1, slots)[placement].T
     return np.asarray(odds * factors[0] * of_slots)
+
+
+@jit
+def _rescale_and_sum(
+    gamma: FloatArray, times: FloatArray, step: FloatArray, last: IntArray, index: IntArray, sums: FloatArray
+) -> None:
+    """Multiply γ of each cell by the step of its `last` index, and add its expected clicks to a sum by its `index`."""
+    for row in range(len(gamma)):
+        total = 1.0
+        for slot in range(gamma.shape[1]):
+            gamma[row, slot] *= step[last[row, slot]]
+            total += gamma[row, slot]
+        for slot in range(gamma.shape[1]):
+            sums[index[row, slot]] += times[row] * gamma[row, slot] / total
 
 
 @jit
