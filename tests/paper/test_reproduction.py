@@ -194,6 +194,7 @@ def test_another_seed_is_another_run(tmp_path: Path) -> None:
     assert "another run" in complaint
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_figures")
 def test_full_disk_is_reported_and_loses_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = Plan(problems=("b",), replications=2, out=tmp_path, quick=True)

@@ -278,6 +278,7 @@ def test_a_draw_is_kept_for_a_few_decisions_once_there_are_many_rounds() -> None
     assert (lengths == KEEP).all()
 
 
+@pytest.mark.long
 def test_a_list_is_not_kept_where_values_decide() -> None:
     """As many items as slots, all of them shown, and yet the best list leaves one out: it must be found again."""
     users = MNL(position_bias=[1.0, 0.8], attractiveness=[2.0, 0.5])
