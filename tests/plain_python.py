@@ -17,8 +17,10 @@ ROOT = Path(__file__).parents[1]
 
 def uncompiled(module: str, function: str) -> Any:
     """What a function of a test module answers where nothing is compiled; it takes nothing and answers in JSON."""
+    # importing research registers policies: here and there alike
+    modules = ", ".join(["json", f"{module} as t", *(["research"] if "research" in sys.modules else [])])
     done = subprocess.run(
-        [sys.executable, "-c", f"import json, {module} as t; print(json.dumps(t.{function}()))"],
+        [sys.executable, "-c", f"import {modules}; print(json.dumps(t.{function}()))"],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,

@@ -55,7 +55,7 @@ def test_a_wrong_sampler_is_found_out(monkeypatch: pytest.MonkeyPatch, fault: st
     def wrong(*arguments: Any, **priors: Any) -> Any:
         return gibbs_posterior(*arguments, **{**priors, fault: 3.0 * priors[fault]})
 
-    monkeypatch.setattr(calibration, "gibbs_bias", wrong)
+    monkeypatch.setattr(calibration, "gibbs_posterior", wrong)
     found = calibration.run(DATASETS, seed=1, cases=[("gibbs", "poisson")])
     assert min(one.p_value for one in found) < FALSE_ALARM / 3
 
