@@ -129,6 +129,20 @@ FAULTS = [
         compiled=True,
     ),
     Fault(
+        "TopRank counts a click against items that were clicked as well",
+        "policies/paper/toprank.py",
+        "if policy.item_clicked[other]:",
+        "if other == winner:",
+        "tests/policies/paper/test_toprank.py::test_blocks_match_the_published_algorithm[True]",
+    ),
+    Fault(
+        "PBM-UCB learns the first click only",
+        "policies/paper/pbm_ucb.py",
+        "if clicks[slot]:",
+        "if clicks[slot] and not clicks[:slot].any():",
+        "tests/policies/paper/test_pbm_ucb.py::test_the_index_is_that_of_lagree[several]",
+    ),
+    Fault(
         "TopRank starts from the items' numbers",
         "policies/paper/toprank.py",
         "drawn = slot + below(policy.stop[order[slot]] - slot, rng)",

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import MNL, NO_CLICK, PolicyTask, get_policy
-from slotwise.click_models import draw
+from slotwise import MNL, PolicyTask, get_policy
+from slotwise.click_models import PositionBased, draw, draw_clicks
 from slotwise.policies import choose, learn
+from slotwise.policies.interface import learn_clicks
 from slotwise.policies.paper.toprank import partition
 
 pytestmark = pytest.mark.usefixtures("interpreting")
@@ -43,10 +44,9 @@ class Reference:
             left -= block
         return found
 
-    def learn(self, ranking: list[int], clicked: int) -> None:
+    def learn(self, ranking: list[int], clicked: list[bool]) -> None:
         clicks = np.zeros(self.items)
-        if clicked != NO_CLICK:
-            clicks[ranking[clicked]] = 1
+        clicks[ranking] = clicked
         for block in self.blocks():
             for i in block:
                 for j in block:
@@ -60,17 +60,28 @@ class Reference:
                     self.beats.add((i, j))
 
 
-def test_blocks_match_the_published_algorithm() -> None:
-    users = MNL(position_bias=[1.0, 0.6], attractiveness=[0.1, 2.0, 0.8, 0.1, 3.0])
+@pytest.mark.parametrize("several", [False, True])
+def test_blocks_match_the_published_algorithm(several: bool) -> None:
+    """With all clicks of a visit: U_ij = C_i - C_j is 0 if both were clicked."""
+    choosing = MNL(position_bias=[1.0, 0.6], attractiveness=[0.1, 2.0, 0.8, 0.1, 3.0])
+    looking = PositionBased(position_bias=[1.0, 0.6], attraction=[0.1, 0.9, 0.4, 0.1, 0.6])
     started, reference = get_policy("toprank").start(PolicyTask(2, 5, 1_000)), Reference(5, 1_000)
-    rng = np.random.default_rng(1)
+    rng, clicks, both = np.random.default_rng(1), np.zeros(2, bool), 0
     for _ in range(1_500):
         ranking = choose(started, rng).copy()
-        clicked = draw(users, ranking, rng)
-        learn(started, ranking, clicked)
-        reference.learn(ranking.tolist(), clicked)
+        if several:
+            draw_clicks(looking, ranking, clicks, rng)
+            learn_clicks(started, ranking, clicks)
+        else:
+            clicked = draw(choosing, ranking, rng)
+            learn(started, ranking, clicked)
+            clicks[:] = [clicked == 0, clicked == 1]
+        both += int(clicks.all())
+        reference.learn(ranking.tolist(), clicks.tolist())
         assert _blocks(started) == reference.blocks()
+        assert (started.lead == reference.lead).all()
     assert len(_blocks(started)) > 2, "the test saw no demotion"
+    assert (both > 100) == several
 
 
 def test_slots_are_filled_block_by_block() -> None:

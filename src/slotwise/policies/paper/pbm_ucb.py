@@ -9,19 +9,20 @@ import numpy as np
 
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.tally import count_no_clicks
-from slotwise.core.types import EMPTY, FloatArray, Ranking
+from slotwise.core.types import EMPTY, BoolArray, FloatArray, Ranking
 from slotwise.jit import inlined, record
 from slotwise.optimize.list_solver import arrange
-from slotwise.policies.interface import choose, learn, lists_for, update_from_tally
+from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks, lists_for, update_from_tally
 from slotwise.policies.policy_registry import register
 
 
+@learns_all_clicks
 @record
 class PBMUCB:
-    """Rank by S/E + √(n/E) √(log t/(2E)) in round t.
+    """Rank by S/E + √(n/E) √(log t/(2E)) in round t; all clicks of a visit count.
 
-    S/E estimates an item's click probability per exposure, α/(1+Σγ) and not α, as the other items take clicks too. The
-    order is the same, but with values a list seems to have less competition than it has.
+    Where users click at most once, S/E estimates α/(1+Σγ) and not α, as the other items take clicks too. The order is
+    the same, but with values a list seems to have less competition than it has.
     """
 
     #: λ, per slot
@@ -40,6 +41,8 @@ class PBMUCB:
     mean: FloatArray
     uncertainty: FloatArray
     index: FloatArray
+    #: scratch: whether each slot was clicked
+    clicked: BoolArray
     ranking: Ranking
 
 
@@ -65,6 +68,7 @@ def pbm_ucb(task: PolicyTask) -> PBMUCB:
         mean=np.full(task.items, np.inf),
         uncertainty=np.zeros(task.items),
         index=np.zeros(task.items),
+        clicked=np.zeros(task.slots, np.bool_),
         ranking=np.zeros(task.slots, np.int64),
     )
 
@@ -79,8 +83,8 @@ def _choose(policy: PBMUCB, rng: np.random.Generator) -> Ranking:
     return ranking
 
 
-@learn.register(PBMUCB)
-def _learn(policy: PBMUCB, ranking: Ranking, clicked: int) -> None:
+@learn_clicks.register(PBMUCB)
+def _learn_clicks(policy: PBMUCB, ranking: Ranking, clicks: BoolArray) -> None:
     policy.rounds += 1.0
     for slot in range(len(ranking)):
         item = ranking[slot]
@@ -88,7 +92,7 @@ def _learn(policy: PBMUCB, ranking: Ranking, clicked: int) -> None:
             continue
         policy.shows[item] += 1.0
         policy.exposure[item] += policy.position_bias[slot]
-        if slot == clicked:
+        if clicks[slot]:
             policy.clicks[item] += 1.0
         _estimate(policy, item)
 

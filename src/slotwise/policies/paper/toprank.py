@@ -8,15 +8,16 @@ import numpy as np
 
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.random import below
-from slotwise.core.types import NO_CLICK, FloatArray, IntArray, Ranking
-from slotwise.jit import jit, record
-from slotwise.policies.interface import choose, learn
+from slotwise.core.types import BoolArray, FloatArray, IntArray, Ranking
+from slotwise.jit import inlined, jit, record
+from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks
 from slotwise.policies.policy_registry import register
 
 #: c of the paper's Algorithm 1
 C = 4.0 * math.sqrt(2.0 / math.pi) / math.erf(math.sqrt(2.0))
 
 
+@learns_all_clicks
 @record
 class TopRank:
     """Show items in random order within blocks, and demote an item when another of its block clearly beats it.
@@ -36,6 +37,9 @@ class TopRank:
     item_order: IntArray
     start: IntArray
     stop: IntArray
+    #: scratch: whether each slot was clicked, and each item
+    clicked: BoolArray
+    item_clicked: BoolArray
     ranking: Ranking
 
 
@@ -61,6 +65,8 @@ def toprank(task: PolicyTask) -> TopRank:
         item_order=np.arange(task.items),
         start=np.zeros(task.items, np.int64),
         stop=np.full(task.items, task.items),
+        clicked=np.zeros(task.slots, np.bool_),
+        item_clicked=np.zeros(task.items, np.bool_),
         ranking=np.zeros(task.slots, np.int64),
     )
 
@@ -76,16 +82,28 @@ def _choose(policy: TopRank, rng: np.random.Generator) -> Ranking:
     return ranking
 
 
-@learn.register(TopRank)
-def _learn(policy: TopRank, ranking: Ranking, clicked: int) -> None:
-    if clicked == NO_CLICK:
-        return
-    winner = ranking[clicked]
-    lead, decided, beats, order = policy.lead, policy.decided, policy.beats, policy.item_order
+@learn_clicks.register(TopRank)
+def _learn_clicks(policy: TopRank, ranking: Ranking, clicks: BoolArray) -> None:
+    for slot in range(len(ranking)):
+        policy.item_clicked[ranking[slot]] = clicks[slot]
     demoted = False
+    for slot in range(len(ranking)):
+        if clicks[slot] and _beats_another(policy, ranking[slot]):
+            demoted = True
+    for slot in range(len(ranking)):
+        policy.item_clicked[ranking[slot]] = False
+    if demoted:
+        partition(policy)
+
+
+@inlined
+def _beats_another(policy: TopRank, winner: int) -> bool:
+    """Count a click against the items of its block without one; return whether the winner now beats one of them."""
+    lead, decided, order = policy.lead, policy.decided, policy.item_order
+    found = False
     for place in range(policy.start[winner], policy.stop[winner]):
         other = order[place]
-        if other == winner:
+        if policy.item_clicked[other]:
             continue
         lead[winner, other] += 1.0
         lead[other, winner] -= 1.0
@@ -95,10 +113,9 @@ def _learn(policy: TopRank, ranking: Ranking, clicked: int) -> None:
         # without the logarithm first: it decides almost always
         if ahead > 0.0 and ahead * ahead >= 2.0 * played * policy.log_scale:
             if ahead * ahead >= 2.0 * played * (policy.log_scale + 0.5 * math.log(played)):
-                beats[winner, other] = 1
-                demoted = True
-    if demoted:
-        partition(policy)
+                policy.beats[winner, other] = 1
+                found = True
+    return found
 
 
 @jit
