@@ -25,7 +25,9 @@ def test_the_package_is_the_command() -> None:
     assert "python -m slotwise --help" in wrong.stderr
 
 
-@pytest.mark.parametrize(("former", "instead"), [("drive", "slotwise loadtest"), ("study", "python -m research NAME")])
+@pytest.mark.parametrize(
+    ("former", "instead"), [("loadtest", "python -m benchmarks.loadtest URL"), ("study", "python -m research NAME")]
+)
 def test_a_former_command_names_its_replacement(
     former: str, instead: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -23,7 +23,6 @@ COMMANDS = {
     "evaluate": "slotwise.cli.evaluate_command",
     "demo": "slotwise.cli.demo_command",
     "serve": "slotwise.cli.serve_command",
-    "loadtest": "slotwise.cli.loadtest_command",
     "decisions": "slotwise.cli.store_commands",
     "compact": "slotwise.cli.store_commands",
     "backup": "slotwise.cli.store_commands",

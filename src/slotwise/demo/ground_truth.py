@@ -14,13 +14,13 @@ import numpy as np
 from slotwise.click_models import MNL
 from slotwise.core.errors import InvalidInput
 from slotwise.demo.shop import DEVICES, FIRST, VISIBILITY, Device, Product
+from slotwise.demo.simulated_visitors import Habits, SimulatedVisitors
 from slotwise.jit import interpreted
-from slotwise.loadtest.simulated_visitors import Habits, SimulatedVisitors
 
 #: attractiveness of a popular item relative to the most attractive other item
 POPULAR: Final = 1.5
-#: no late reports and no idempotency keys
-HABITS: Final = Habits(late=0.0, keyed=0.0, conflicting=0.0)
+#: no late and no conflicting reports
+HABITS: Final = Habits(late=0.0, conflicting=0.0)
 
 
 @dataclass(frozen=True)

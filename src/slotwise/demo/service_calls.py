@@ -6,7 +6,7 @@ import json
 from typing import Any, Final
 
 from slotwise.client import ServiceProblem, ServiceUnreachable
-from slotwise.loadtest.http_connection import Address, HttpConnection, Unanswered
+from slotwise.demo.http_connection import Address, HttpConnection, Unanswered
 
 #: header of requests that no browser sent
 HEADER: Final = "X-Slotwise-Demo"

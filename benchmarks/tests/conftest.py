@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from slotwise.loadtest import target_placement
+from benchmarks.loadtest import target_placement
+from tests.conftest import interpreting
 from tests.waiting import FOR_EVER
+
+__all__ = ["interpreting"]
 
 
 @pytest.fixture(autouse=True)

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote
 
-from slotwise.loadtest.expected_counts import ExpectedCounts, expected_response
-from slotwise.loadtest.http_connection import Address, HttpConnection, Unanswered
-from slotwise.loadtest.loadtest_report import Lag
-from slotwise.loadtest.simulated_visitors import Outcome, Request, SimulatedVisitors
-from slotwise.loadtest.visitor_segments import Segment
+from benchmarks.loadtest.expected_counts import ExpectedCounts, expected_response
+from benchmarks.loadtest.loadtest_report import Lag
+from benchmarks.loadtest.visitor_requests import Request, VisitorRequests
+from benchmarks.loadtest.visitor_segments import Segment
+from slotwise.demo.http_connection import Address, HttpConnection, Unanswered
+from slotwise.demo.simulated_visitors import Outcome, SimulatedVisitors
 
 #: between two requests for the service's metrics
 METRICS_SECONDS: Final = 0.25
@@ -46,6 +47,7 @@ class Session:
     address: Address
     placement: str
     visitors: SimulatedVisitors
+    requests: VisitorRequests
     expected: ExpectedCounts
     rounds: int
     rate: float | None
@@ -131,7 +133,7 @@ class Session:
 
     async def _visit(self, connection: HttpConnection) -> bool:
         """Request a decision and report its outcome in time; return whether there was a decision."""
-        request = self.visitors.request()
+        request = self.requests.draw()
         began = time.perf_counter()
         decision = await self._ask_for_decision(connection, request)
         if decision is None:

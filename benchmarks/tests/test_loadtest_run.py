@@ -18,20 +18,20 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from benchmarks.loadtest import run_loadtest
+from benchmarks.loadtest.__main__ import app
+from benchmarks.loadtest.expected_counts import ANSWER_KINDS
 from slotwise import MNL, get_policy
-from slotwise.cli.command_app import app_of
 from slotwise.click_models import regret
 from slotwise.client import Client, ServiceUnreachable
 from slotwise.core.errors import InvalidInput
+from slotwise.demo.simulated_visitors import Habits
 from slotwise.environments import problem
 from slotwise.jit import interpreted
-from slotwise.loadtest import run_loadtest
-from slotwise.loadtest.expected_counts import ANSWER_KINDS
-from slotwise.loadtest.simulated_visitors import Habits
 from tests.service.process import Process, free_port, running
 from tests.waiting import FOR_EVER, wait_for
 
-COMMAND = [sys.executable, "-c", "from slotwise.cli import main; main()", "loadtest"]
+COMMAND = [sys.executable, "-m", "benchmarks.loadtest"]
 DEFAULT = get_policy("random-bound")
 
 
@@ -77,6 +77,7 @@ def test_it_counts_exactly_once_and_reports_losses(service: Process) -> None:
 LIKE_ONE = MNL(position_bias=[1.0, 0.6], attractiveness=[2.0, 0.2, 0.1, 0.05, 0.05])
 
 
+@pytest.mark.long
 def test_a_service_comes_to_show_the_best_list(service: Process) -> None:
     """However long that takes: the service's randomness is its own, and so is the time that it has for learning.
 
@@ -94,6 +95,7 @@ def test_a_service_comes_to_show_the_best_list(service: Process) -> None:
     wait_for(is_learned, "lists that are worth 0.8 of the best one")
 
 
+@pytest.mark.long
 def test_known_bias_is_passed_on(service: Process) -> None:
     users = problem("b").users
     report = run_loadtest(
@@ -102,6 +104,7 @@ def test_known_bias_is_passed_on(service: Process) -> None:
     assert report.exactly_once is True
 
 
+@pytest.mark.long
 def test_it_is_bounded_in_time_and_rate(service: Process) -> None:
     began = time.monotonic()
     report = run_loadtest(
@@ -112,6 +115,7 @@ def test_it_is_bounded_in_time_and_rate(service: Process) -> None:
     assert report.exactly_once is True
 
 
+@pytest.mark.long
 def test_an_interrupt_prints_the_results_so_far(service: Process) -> None:
     arguments = ["--problem", "b", "--rounds", "1000000", "--rate", "300", "--window", "0.2", "--replications", "3"]
     with Client(service.url, timeout=FOR_EVER) as client:
@@ -150,7 +154,7 @@ def test_an_interrupt_prints_the_results_so_far(service: Process) -> None:
 def test_a_table_for_people(service: Process) -> None:
     arguments = ["--problem", "b", "--rounds", "300", "--users", "4", "--window", "0.1", "--replications", "3"]
     with interpreted():
-        done = CliRunner().invoke(app_of(), ["loadtest", service.url, *arguments])
+        done = CliRunner().invoke(app, [service.url, *arguments])
     assert done.exit_code == 0, done.output
     words = " ".join(done.stdout.split())
     for heading in ("throughput", "to decide", "to report", "regret", "simulated", "in the end", "exactly once yes"):
@@ -179,6 +183,7 @@ def test_an_unreachable_service_is_reported() -> None:
         run_loadtest(f"http://127.0.0.1:{free_port()}", problem("b").users, policy=DEFAULT)
 
 
+@pytest.mark.long
 def test_a_killed_service_is_not_accused(tmp_path: Path) -> None:
     """What was asked and never answered may have been done or not; what could not be asked was not done."""
     store, port = f"sqlite:///{tmp_path}/store.db", free_port()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from slotwise import MNL
 from slotwise.click_models import best_ranking
-from slotwise.loadtest.simulated_visitors import Habits, SimulatedVisitors
+from slotwise.demo.simulated_visitors import Habits, SimulatedVisitors
 from tests.service.serving import serving
 from tests.waiting import wait_for
 

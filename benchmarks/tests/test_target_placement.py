@@ -10,23 +10,24 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from benchmarks.loadtest import run_loadtest
+from benchmarks.loadtest.__main__ import app
+from benchmarks.loadtest.expected_counts import ExpectedCounts
+from benchmarks.loadtest.target_placement import existing_placement, temporary_placement
+from benchmarks.loadtest.visitor_segments import DEVICES
+from benchmarks.tests.faulty_proxy import meddling
 from slotwise import MNL, get_policy
-from slotwise.cli.command_app import app_of
 from slotwise.client import Client, ServiceProblem, ServiceUnreachable
 from slotwise.core.errors import InvalidInput
 from slotwise.environments import problem
-from slotwise.loadtest import run_loadtest
-from slotwise.loadtest.expected_counts import ExpectedCounts
-from slotwise.loadtest.simulated_visitors import Habits
-from slotwise.loadtest.target_placement import existing_placement, temporary_placement
-from slotwise.loadtest.visitor_segments import DEVICES
-from tests.loadtest.faulty_proxy import meddling
 from tests.service.process import Process, free_port, running
 from tests.waiting import FOR_EVER
 
+#: `tests/service` checks the counts of a service; these tests are about the load test
+pytestmark = pytest.mark.long
 USERS = problem("b").users
 #: everybody asks with a key, and again
-ALL_KEYED = Habits(keyed=1.0, again=1.0)
+ALL_KEYED: dict[str, Any] = {"keyed": 1.0, "repeating": 1.0}
 SEGMENTS = {"device": ["mobile", "desktop"], "visitor": ["new"]}
 names = map("there {}".format, itertools.count())
 
@@ -54,7 +55,7 @@ def _there(client: Client, window: float = 1.0, **more: Any) -> str:
 
 
 def test_segments_features_and_keys_are_checked(service: Process, client: Client) -> None:
-    report = run_loadtest(service.url, USERS, visitors=4, rounds=150, window=1.0, habits=ALL_KEYED)
+    report = run_loadtest(service.url, USERS, visitors=4, rounds=150, window=1.0, **ALL_KEYED)
     assert report.exactly_once is True
     assert report.target.has_features
     assert set(report.expected.by_segment) == {("device", value) for value in ("mobile", "desktop", "other")}
@@ -113,9 +114,7 @@ def test_others_who_use_it_meanwhile_are_mentioned(service: Process, client: Cli
 
 def test_a_window_too_long_to_wait_for_is_mentioned(service: Process, client: Client) -> None:
     name = _there(client, window=1800.0)
-    done = CliRunner().invoke(
-        app_of(), ["loadtest", service.url, "--placement", name, "--rounds", "20"], env={"COLUMNS": "200"}
-    )
+    done = CliRunner().invoke(app, [service.url, "--placement", name, "--rounds", "20"], env={"COLUMNS": "200"})
     assert done.exit_code == 0, done.output
     assert "unknown" in done.output
     assert f"the window of {name} is 1,800 s, too long to wait for" in done.output
@@ -154,7 +153,7 @@ def test_a_lost_answer_is_asked_for_again_by_its_key(service: Process, client: C
     name = _there(client, window=1800.0)
     # one more than there should be: whoever does not ask again asks with new keys, for ever if all of these were lost
     with meddling(service.url, "loses answers", most=16) as meddler:
-        report = run_loadtest(meddler.url, placement=name, visitors=3, rounds=15, habits=ALL_KEYED, seconds=3600.0)
+        report = run_loadtest(meddler.url, placement=name, visitors=3, rounds=15, **ALL_KEYED, seconds=3600.0)
     assert len(meddler.lost) == 15, "an answer was lost that was not asked for again"
     assert report.differences == []
     # each once for the answer that was lost, and once as these visitors do
@@ -165,7 +164,7 @@ def test_a_lost_answer_is_asked_for_again_by_its_key(service: Process, client: C
 def test_an_ignored_idempotency_key_is_noticed(service: Process, client: Client) -> None:
     name = _there(client, window=1800.0)
     with meddling(service.url, "strips keys") as meddler:
-        report = run_loadtest(meddler.url, placement=name, visitors=3, rounds=15, habits=ALL_KEYED, seconds=3600.0)
+        report = run_loadtest(meddler.url, placement=name, visitors=3, rounds=15, **ALL_KEYED, seconds=3600.0)
     assert report.exactly_once is False
     assert report.differences == ["15 × same key answered with another decision"]
 
@@ -205,7 +204,7 @@ def test_a_placement_that_is_not_there(service: Process) -> None:
 
 
 def test_tastes_must_be_named() -> None:
-    refused = CliRunner().invoke(app_of(), ["loadtest", "http://127.0.0.1:9"])
+    refused = CliRunner().invoke(app, ["http://127.0.0.1:9"])
     assert isinstance(refused.exception, InvalidInput)
     assert "--problem or --placement" in str(refused.exception)
     with pytest.raises(InvalidInput, match="users"):

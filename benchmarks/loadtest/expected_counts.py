@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from slotwise.loadtest.simulated_visitors import Outcome
-from slotwise.loadtest.visitor_segments import Segment
+from benchmarks.loadtest.visitor_segments import Segment
+from slotwise.demo.simulated_visitors import Outcome
 
 #: kinds of decisions, which both the visitors and the service count
 DECISION_KINDS = ("issued", "clicked", "no_click", "not_shown", "late")

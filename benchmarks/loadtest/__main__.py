@@ -1,29 +1,31 @@
-"""`slotwise loadtest`: a load test by simulated visitors, which checks the service's counts."""
+"""`python -m benchmarks.loadtest`: a load test by simulated visitors, which checks the service's counts."""
 
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.loadtest import run_loadtest
+from benchmarks.loadtest.loadtest_run import DEFAULT_WINDOW
+from slotwise.cli import reporting_errors
 from slotwise.cli.shared.command_options import AsJson, example
 from slotwise.click_models import MNL
 from slotwise.client import ClientError
 from slotwise.core.errors import InvalidInput, SlotwiseError
 from slotwise.environments import problem
-from slotwise.loadtest import run_loadtest
-from slotwise.loadtest.loadtest_run import DEFAULT_WINDOW
 from slotwise.policies.policy_registry import parse
 
 MISCOUNTED_EXIT = 1
 
 
 @example(
-    "slotwise loadtest http://127.0.0.1:8000 --problem a --rounds 2000",
-    "slotwise loadtest http://127.0.0.1:8000 --placement home --rounds 500",
+    "python -m benchmarks.loadtest http://127.0.0.1:8000 --problem a --rounds 2000",
+    "python -m benchmarks.loadtest http://127.0.0.1:8000 --placement home --rounds 500",
 )
 def loadtest(
     url: Annotated[str, typer.Argument(metavar="URL", help="Address of the service: http://127.0.0.1:8000")],
@@ -99,6 +101,16 @@ def loadtest(
         raise typer.Exit(MISCOUNTED_EXIT)
 
 
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app.command()(loadtest)
+
+
+def main() -> None:
+    """Run `python -m benchmarks.loadtest`."""
+    with reporting_errors():
+        app(sys.argv[1:], prog_name="python -m benchmarks.loadtest")
+
+
 def _tastes(problem_name: str) -> MNL:
     chosen = problem(problem_name, of_mnl=True)
     if chosen.goal is not None:
@@ -170,3 +182,7 @@ def _errors(summary: dict[str, Any]) -> str:
 
 def _simulated(regret: dict[str, float], how: str) -> str:
     return f"{regret['mean']:,.1f}, 5–95 % {regret['low']:,.1f}–{regret['high']:,.1f}, {how}"
+
+
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise.loadtest.expected_counts import ExpectedCounts, OutcomeCounts, differences
+from benchmarks.loadtest.expected_counts import ExpectedCounts, OutcomeCounts, differences
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from slotwise.loadtest.visitor_segments import MAX_VALUES, OTHER, Audience
+from benchmarks.loadtest.visitor_segments import MAX_VALUES, OTHER, Audience
 from tests.statistical_assertions import assert_frequencies
 
 TWO_KEYS = Audience({"device": ["mobile", "desktop"], "visitor": ["new", "unlisted-0"]}, other=0.3)

@@ -6,10 +6,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any
 
 from slotwise.click_models import MNL, best_ranking, reward
-from slotwise.loadtest.visitor_segments import Audience, Segment
 
 
 @dataclass(frozen=True)
@@ -30,26 +29,10 @@ class Habits:
     hesitant: float = 0.05
     #: of all: report with the decision's token instead of the API key
     browser: float = 0.5
-    #: of all: send an idempotency key
-    keyed: float = 0.3
-    #: of those with an idempotency key: repeat the request, half of them at once and half after their reports
-    again: float = 0.2
 
 
 #: an outcome in a request: {"clicked": item}, {"clicked": None} or {"shown": False}
 Outcome = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Request:
-    """A visitor's request for a decision."""
-
-    context: dict[str, str]
-    #: the segment in which the service must count it
-    segment: Segment
-    #: idempotency key
-    key: str | None
-    again: Literal["never", "at once", "after reports"]
 
 
 @dataclass(frozen=True)
@@ -66,16 +49,12 @@ class Visit:
 
 @dataclass
 class SimulatedVisitors:
-    """Draws requests and visits; `items` are the names of the users' items."""
+    """Draws visits; `items` are the names of the users' items."""
 
     users: MNL
     items: Sequence[str]
     rng: random.Random
     habits: Habits = field(default_factory=Habits)
-    audience: Audience = field(default_factory=Audience)
-    #: prefix of the idempotency keys, new for each load test
-    keys: str = ""
-    _requests: int = 0
     _bounds: dict[tuple[str, ...], list[float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -87,18 +66,6 @@ class SimulatedVisitors:
         """Return the expected regret of a list."""
         weight = self._weights(shown)[-1]
         return self.best_reward - weight / (1.0 + weight)
-
-    def request(self) -> Request:
-        """Draw the next visitor's request."""
-        rng, habits = self.rng, self.habits
-        context, segment = self.audience.draw(rng)
-        self._requests += 1
-        if rng.random() >= habits.keyed:
-            return Request(context, segment, None, "never")
-        key = f"{self.keys}-{self._requests}"
-        if rng.random() >= habits.again:
-            return Request(context, segment, key, "never")
-        return Request(context, segment, key, "at once" if rng.random() < 0.5 else "after reports")
 
     def visit(self, shown: tuple[str, ...]) -> Visit:
         """Draw the visit of a visitor who gets this list."""

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from benchmarks.loadtest.expected_counts import ExpectedCounts, OutcomeCounts, differences
+from benchmarks.loadtest.visitor_segments import Audience
 from slotwise.click_models import MNL
 from slotwise.client import Client, ServiceProblem, ServiceUnreachable
 from slotwise.core.errors import InvalidInput
-from slotwise.loadtest.expected_counts import ExpectedCounts, OutcomeCounts, differences
-from slotwise.loadtest.visitor_segments import Audience
 from slotwise.policies import PolicySpec, default_policy
 from slotwise.policies.policy_registry import parse
 

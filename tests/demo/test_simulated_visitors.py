@@ -7,7 +7,7 @@ import pytest
 
 from slotwise import MNL
 from slotwise.click_models import click_probabilities, regret
-from slotwise.loadtest.simulated_visitors import Habits, SimulatedVisitors, Visit
+from slotwise.demo.simulated_visitors import Habits, SimulatedVisitors, Visit
 from tests.statistical_assertions import assert_frequencies
 
 ITEMS = ["a", "b", "c", "d"]
@@ -57,13 +57,3 @@ def test_items_that_came_later_are_shown_and_not_clicked(small: MNL) -> None:
     # the fourth slot came later, too
     visits = [visitors.visit(("new", "newer", "a", "b")) for _ in range(300)]
     assert {_stands(visit) for visit in visits} == {"a", None}
-
-
-def test_requests_have_keys_of_their_own_and_are_asked_again(small: MNL) -> None:
-    visitors = SimulatedVisitors(small, ITEMS, random.Random(1), keys="k")
-    requests = [visitors.request() for _ in range(2_000)]
-    keys = [request.key for request in requests if request.key is not None]
-    assert len(set(keys)) == len(keys)
-    assert_frequencies([0.3, 0.7], [len(keys), 2_000 - len(keys)])
-    assert {request.again for request in requests if request.key} == {"never", "at once", "after reports"}
-    assert {request.again for request in requests if request.key is None} == {"never"}

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from benchmarks.loadtest.expected_counts import ANSWER_KINDS, DECISION_KINDS, ExpectedCounts
+from benchmarks.loadtest.target_placement import CountCheck, TargetPlacement, features_of
 from slotwise.click_models import MNL
 from slotwise.core.types import FloatArray
 from slotwise.environments import Delay, Segment, World
-from slotwise.loadtest.expected_counts import ANSWER_KINDS, DECISION_KINDS, ExpectedCounts
-from slotwise.loadtest.target_placement import CountCheck, TargetPlacement, features_of
 from slotwise.policies import PolicySpec
 from slotwise.simulation import simulate
 

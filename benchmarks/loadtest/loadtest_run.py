@@ -11,16 +11,10 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from slotwise.click_models import MNL
-from slotwise.client import Client, ServiceUnreachable
-from slotwise.core import validation
-from slotwise.core.errors import InvalidInput
-from slotwise.loadtest.expected_counts import ExpectedCounts
-from slotwise.loadtest.http_connection import Address
-from slotwise.loadtest.loadtest_report import LoadTestReport
-from slotwise.loadtest.session import Session
-from slotwise.loadtest.simulated_visitors import Habits, SimulatedVisitors
-from slotwise.loadtest.target_placement import (
+from benchmarks.loadtest.expected_counts import ExpectedCounts
+from benchmarks.loadtest.loadtest_report import LoadTestReport
+from benchmarks.loadtest.session import Session
+from benchmarks.loadtest.target_placement import (
     MAX_WINDOW,
     MIN_WINDOW,
     TargetPlacement,
@@ -28,7 +22,14 @@ from slotwise.loadtest.target_placement import (
     existing_placement,
     temporary_placement,
 )
-from slotwise.loadtest.visitor_segments import DEVICES
+from benchmarks.loadtest.visitor_requests import KEYED, REPEATING, VisitorRequests
+from benchmarks.loadtest.visitor_segments import DEVICES
+from slotwise.click_models import MNL
+from slotwise.client import Client, ServiceUnreachable
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
+from slotwise.demo.http_connection import Address
+from slotwise.demo.simulated_visitors import Habits, SimulatedVisitors
 from slotwise.policies import PolicySpec, default_policy
 from slotwise.simulation.progress import Bar
 
@@ -54,6 +55,8 @@ def run_loadtest(
     anywhere: bool = False,
     segments: bool = True,
     habits: Habits | None = None,
+    keyed: float = KEYED,
+    repeating: float = REPEATING,
     seed: int = 0,
     progress: bool | None = None,
 ) -> LoadTestReport:
@@ -86,6 +89,8 @@ def run_loadtest(
         use segments and item features, if the policy learns from them; tastes do not depend on them
     habits
         shares of visitors who stay silent, report twice and so on
+    keyed, repeating
+        share of visitors with an idempotency key, and of these the share who repeat their request
     seed
         random seed of the visitors
     progress
@@ -122,9 +127,24 @@ def run_loadtest(
                 target = stack.enter_context(
                     temporary_placement(client, users, chosen, window or DEFAULT_WINDOW, audience)
                 )
-            simulated = _visitors(target, users, habits or Habits(), seed)
+            rng = random.Random(seed)
+            habits = habits or Habits()
+            # a long window is too long to wait for late reports
+            simulated = SimulatedVisitors(
+                users, target.items, rng, habits if target.has_short_window else replace(habits, late=0.0)
+            )
+            keys = f"loadtest-{random.randrange(16**12):012x}"
+            requests = VisitorRequests(rng, target.audience, keys, keyed, repeating)
             session = Session(
-                Address(client.url, key), target.name, simulated, ExpectedCounts(), rounds, rate, seconds, target.window
+                Address(client.url, key),
+                target.name,
+                simulated,
+                requests,
+                ExpectedCounts(),
+                rounds,
+                rate,
+                seconds,
+                target.window,
             )
             with Bar(progress) as bar, bar.task("decisions", rounds) as step:
                 session.step = step
@@ -148,14 +168,6 @@ def run_loadtest(
         lag=session.lag(),
         verdict=verdict,
     )
-
-
-def _visitors(target: TargetPlacement, users: MNL, habits: Habits, seed: int) -> SimulatedVisitors:
-    if not target.has_short_window:
-        # too long to wait for late reports
-        habits = replace(habits, late=0.0)
-    keys = f"loadtest-{random.randrange(16**12):012x}"
-    return SimulatedVisitors(users, target.items, random.Random(seed), habits, target.audience, keys)
 
 
 def _check_size(target: TargetPlacement, users: MNL) -> None:
