@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 CORE := $(VENV)/.ready-to-compile
 RUN := $(VENV)/.ready-to-run
 DEV := $(VENV)/.ready-to-develop
+DOCS := $(VENV)/.ready-to-document
 WARM := $(VENV)/.compiled
 PAPER := $(VENV)/.compiled-for-the-paper
 # without bytecode, which halves the time it takes: Python writes that of a module when it is first imported
@@ -19,12 +20,13 @@ MAKEFLAGS += --jobs=2
 # the tests start hundreds of processes: each would compile slotwise to bytecode anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help paper demo serve ready test test-all lint pytest pytest-all bench soak pin clean
+.PHONY: help paper demo serve docs ready test test-all lint pytest pytest-all bench soak pin clean
 
 help:
 	@echo "make paper     the paper's experiments: figures, tables, claims and a report in results/paper"
 	@echo "make demo      a simulated shop in the browser: watch it learn its visitors' tastes"
 	@echo "make serve     the service on this machine, with a demo placement"
+	@echo "make docs      the documentation as a site in results/site, searchable without a network"
 	@echo "make test      lint, types, import layers, tests and doctests"
 	@echo "make test-all  all of that, and the long tests: deliberate faults, every policy compiled"
 	@echo "make lint      ruff, mypy and import-linter alone"
@@ -75,6 +77,14 @@ demo: $(RUN)
 serve: $(RUN)
 	$(BIN)/slotwise serve --config docs/serve.toml
 
+# the generator of the site
+$(DOCS): $(CORE) requirements-docs.txt
+	@$(INSTALL) --require-hashes -r requirements-docs.txt
+	@touch $(DOCS)
+
+docs: $(DOCS)
+	$(BIN)/python -m docs.tools site
+
 # the set-up of `make test`, without the tests
 ready: $(DEV) $(WARM)
 
@@ -105,6 +115,7 @@ pin: $(DEV)
 	$(PIN) --upgrade --all-extras --group build --group dev -o requirements-dev.txt
 	$(PIN) --extra cli --extra plot --extra parquet --extra serve --group build -c requirements-dev.txt -o requirements.txt
 	$(PIN) --group build -c requirements-dev.txt -o requirements-core.txt
+	$(subst pyproject.toml,--group docs,$(PIN)) -c requirements-dev.txt -o requirements-docs.txt
 
 clean:
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

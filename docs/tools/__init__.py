@@ -1,0 +1,1 @@
+"""Tools of the documentation: `python -m docs.tools` lists them."""
