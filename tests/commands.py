@@ -6,6 +6,7 @@ import contextlib
 import io
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
@@ -14,8 +15,10 @@ from slotwise.cli import main
 COMMAND = Path(sys.executable).with_name("slotwise")
 
 
-def slotwise(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """What `slotwise` prints, says on stderr and ends with, in this process."""
+def slotwise(
+    *arguments: str, cwd: Path | None = None, command: Callable[[], None] = main
+) -> subprocess.CompletedProcess[str]:
+    """What `slotwise`, or another command, prints, says on stderr and ends with, in this process."""
     out, err = io.StringIO(), io.StringIO()
     with (
         mock.patch.object(sys, "argv", ["slotwise", *arguments]),
@@ -25,7 +28,7 @@ def slotwise(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedPr
     ):
         code: object = None
         try:
-            main()
+            command()
         except SystemExit as ended:
             code = ended.code
     assert code is None or isinstance(code, int)

@@ -5,10 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from slotwise import MNL, Tally
-from slotwise.core.errors import InvalidInput
-from slotwise.estimators import algorithm_1, known_bias, sensitivity
-from slotwise.theory import (
+from research.paper.paper_intervals import (
     corollary_1,
     lemma_3,
     lemma_3_from_data,
@@ -18,6 +15,9 @@ from slotwise.theory import (
     theorem_2_intervals,
     theorem_2_radius,
 )
+from slotwise import MNL, Tally
+from slotwise.core.errors import InvalidInput
+from slotwise.estimators import algorithm_1, known_bias, sensitivity
 
 BIAS = np.array([1.0, 0.5])
 
