@@ -65,11 +65,11 @@ $(WARM): $(CORE)
 # those of the paper's policies
 $(PAPER): $(CORE)
 	@echo "compiling the paper's policies …"
-	@$(BIN)/python -m slotwise.simulation.compile_policies epoch-ucb epoch-ucb-w epoch-ucb-upb epoch-ucb-upb-star mnl-bandit toprank pbm-ucb
+	@$(BIN)/python -m slotwise.paper.paper_warmup
 	@touch $(PAPER)
 
 paper: $(RUN) $(PAPER)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m research.paper
+	$(BIN)/slotwise paper
 
 demo: $(RUN)
 	$(BIN)/slotwise demo

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from research.data_collection import at_random, by_policy
-from research.result_cache import writable_folder
 from slotwise.click_models import MNL
 from slotwise.core import validation
 from slotwise.core.io import replacing, write_csv
@@ -23,6 +21,8 @@ from slotwise.core.types import FloatArray
 from slotwise.environments import problem
 from slotwise.estimators import Estimate, estimator, estimators
 from slotwise.estimators.likelihoods.joint_likelihood import Joint
+from slotwise.paper.result_cache import writable_folder
+from slotwise.simulation.data_collection import at_random, by_policy
 from slotwise.simulation.progress import Bar
 
 if TYPE_CHECKING:

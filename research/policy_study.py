@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from research.changing_pages.random_worlds import random_problem
-from research.result_cache import ResultCache, program_hash, writable_folder
 from slotwise.core.random import stream
 from slotwise.core.types import FloatArray
 from slotwise.environments import Problem, further_problems, paper_problems
+from slotwise.paper.result_cache import ResultCache, program_hash, writable_folder
 from slotwise.simulation import simulate
 from slotwise.simulation.progress import Bar
 

@@ -17,11 +17,11 @@ from research.contextual import contextual_study
 from research.graves_lai.table import table as graves_lai_table
 from research.leaderboard import page as leaderboard_page
 from research.leaderboard.scores import QUICK, BoardSize
-from research.result_cache import writable_folder
 from slotwise.core.errors import InvalidInput, UnwritableFile
 from slotwise.core.io import replacing
 from slotwise.core.plotting import save
 from slotwise.environments import further_problems, paper_problems
+from slotwise.paper.result_cache import writable_folder
 
 
 def write(name: str, out: Path, *, jobs: int = -1, quick: bool = False, **options: Any) -> None:

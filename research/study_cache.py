@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from research.result_cache import Numbers, ResultCache
+from slotwise.paper.result_cache import Numbers, ResultCache
 
 Cell = TypeVar("Cell", bound="CachedCell")
 

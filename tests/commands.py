@@ -6,7 +6,6 @@ import contextlib
 import io
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
@@ -15,10 +14,8 @@ from slotwise.cli import main
 COMMAND = Path(sys.executable).with_name("slotwise")
 
 
-def slotwise(
-    *arguments: str, cwd: Path | None = None, command: Callable[[], None] = main
-) -> subprocess.CompletedProcess[str]:
-    """What `slotwise`, or another command, prints, says on stderr and ends with, in this process."""
+def slotwise(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """What `slotwise` prints, says on stderr and ends with, in this process."""
     out, err = io.StringIO(), io.StringIO()
     with (
         mock.patch.object(sys, "argv", ["slotwise", *arguments]),
@@ -28,7 +25,7 @@ def slotwise(
     ):
         code: object = None
         try:
-            command()
+            main()
         except SystemExit as ended:
             code = ended.code
     assert code is None or isinstance(code, int)

@@ -14,13 +14,13 @@ import numpy as np
 
 from research.changing_pages.families import KNOWN_ITEMS, VISITS, Case, stream_of
 from research.changing_pages.wrappers import untold, watched
-from research.result_cache import ResultCache, program_hash, writable_folder
 from research.study_cache import load_all
 from slotwise.click_models import MNL
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray, IntArray
 from slotwise.environments import World
 from slotwise.jit.kernel_cache import PACKAGE, hash_of
+from slotwise.paper.result_cache import ResultCache, program_hash, writable_folder
 from slotwise.policies.policy_registry import parse
 from slotwise.simulation.progress import Bar
 from slotwise.simulation.runner import PolicyLike, Replication, recorded_rounds, run_replications

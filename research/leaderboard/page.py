@@ -11,9 +11,9 @@ import numpy as np
 
 from research.leaderboard.leaderboard_environments import BIAS, CHANGES, ITEMS, KINDS, STAYS, USERS
 from research.leaderboard.scores import TAIL, BoardSize, Scores, cells, relative, run, scores
-from research.result_cache import program_hash
 from slotwise.core.io import replacing, write_csv
 from slotwise.core.plotting import new_figure, save
+from slotwise.paper.result_cache import program_hash
 from slotwise.policies import default_policy
 from slotwise.policies.policy_registry import parse
 

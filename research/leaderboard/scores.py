@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from research.leaderboard.leaderboard_environments import KINDS
-from research.result_cache import ResultCache, program_hash, writable_folder
 from research.study_cache import load_all
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
@@ -24,6 +23,7 @@ from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray
 from slotwise.jit import interpreted
 from slotwise.jit.kernel_cache import hash_of
+from slotwise.paper.result_cache import ResultCache, program_hash, writable_folder
 from slotwise.policies.policy_registry import available_policies, parse
 from slotwise.simulation import simulate
 from slotwise.simulation.progress import Bar

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from research import estimator_study
-from research.data_collection import at_random, by_policy
 from research.estimator_study import COMPARED, Measured, figure, run, table, write
 from slotwise import MNL
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import FloatArray
 from slotwise.estimators import Estimate
 from slotwise.estimators.likelihoods.joint_likelihood import Joint
+from slotwise.simulation.data_collection import at_random, by_policy
 
 
 @pytest.fixture(scope="module")

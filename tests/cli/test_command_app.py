@@ -26,12 +26,7 @@ def test_the_package_is_the_command() -> None:
 
 
 @pytest.mark.parametrize(
-    ("former", "instead"),
-    [
-        ("loadtest", "python -m benchmarks.loadtest URL"),
-        ("study", "python -m research NAME"),
-        ("paper", "python -m research.paper"),
-    ],
+    ("former", "instead"), [("loadtest", "python -m benchmarks.loadtest URL"), ("study", "python -m research NAME")]
 )
 def test_a_former_command_names_its_replacement(
     former: str, instead: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

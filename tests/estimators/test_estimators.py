@@ -9,7 +9,6 @@ import math
 import numpy as np
 import pytest
 
-from research.data_collection import at_random
 from slotwise import MNL, NO_CLICK, Tally, simulate
 from slotwise.core.errors import InvalidInput
 from slotwise.core.rankings import Rankings
@@ -17,6 +16,7 @@ from slotwise.core.result_tables import TABLES
 from slotwise.estimators import ESTIMATORS, algorithm_1, groups, is_identifiable, known_bias, scaling
 from slotwise.estimators.algorithm_1_newton import settle, solver
 from slotwise.estimators.algorithm_1_sweeps import START_ATTRACTIVENESS, EpochCounts, solve_from_scratch
+from slotwise.simulation.data_collection import at_random
 
 #: Algorithm 1 multiplies λ of the second slot by 1.3 in every sweep
 DIVERGING = Tally(np.array([[3, 0, 0], [0, 2, 1]]), np.array([[6, 2, 2], [1, 5, 4]]))

@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from research.data_collection import at_random, by_policy
 from slotwise import EMPTY, MNL, NO_CLICK, Tally
 from slotwise.core.errors import InvalidInput
 from slotwise.core.rankings import Rankings
@@ -24,6 +23,7 @@ from slotwise.core.types import FloatArray
 from slotwise.estimators import ESTIMATORS, composite, maximum_likelihood, scaling
 from slotwise.estimators.likelihoods.joint_likelihood import Joint
 from slotwise.estimators.likelihoods.list_kernels import information
+from slotwise.simulation.data_collection import at_random, by_policy
 from tests.registered_components import from_data_alone
 
 
@@ -261,7 +261,7 @@ def test_compiled_kernels_give_exactly_the_results_of_plain_python(small: MNL) -
     script = (
         "import numpy as np; from slotwise import MNL; from slotwise.estimators import *;"
         "import tests.registered_components as all;"
-        "from research.data_collection import at_random;"
+        "from slotwise.simulation.data_collection import at_random;"
         f"users = MNL(position_bias={small.position_bias.tolist()}, attractiveness={small.attractiveness.tolist()});"
         "seen = at_random(users, 300, np.random.default_rng(1));"
         "found = [f(seen) for f in all.from_data_alone().values()] + [scaling(seen.tally)];"

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from research.data_collection import at_random
 from slotwise import MNL, NO_CLICK, Tally
 from slotwise.core.errors import InvalidInput
 from slotwise.core.rankings import Rankings
 from slotwise.core.types import FloatArray
 from slotwise.estimators import GammaPrior, maximum_a_posteriori, maximum_likelihood, scaling
 from slotwise.estimators.uncertainty.standard_errors import Counts
+from slotwise.simulation.data_collection import at_random
 from tests.statistical_assertions import assert_mean_is
 
 WORTH = GammaPrior(shape=0.7, rate=2.0)

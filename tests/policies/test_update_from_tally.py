@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from research.data_collection import at_random
 from slotwise import MNL, NO_CLICK, PolicyTask, Tally, get_policy, simulate
 from slotwise.click_models import draw
 from slotwise.core.errors import InvalidInput
@@ -16,6 +15,7 @@ from slotwise.environments import paper_problems
 from slotwise.jit import is_record
 from slotwise.policies import PolicySpec, choose, learn, update_from_tally
 from slotwise.posterior import HierarchicalPosterior
+from slotwise.simulation.data_collection import at_random
 from tests.registered_components import default_first, policies, variants
 
 STARTING = [one for one in variants() if "tally" not in one.limits]

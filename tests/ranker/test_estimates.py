@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from research.data_collection import at_random
 from slotwise import MNL, Ranker, Tally
 from slotwise.core.errors import InvalidInput
 from slotwise.ranker import Learner
+from slotwise.simulation.data_collection import at_random
 
 USERS = MNL(position_bias=[1.0, 0.4], attractiveness=[0.8, 0.3, 0.5, 0.2])
 IDS = ["a", "b", "c", "d"]

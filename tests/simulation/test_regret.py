@@ -19,6 +19,7 @@ import pytest
 
 from slotwise import simulate
 from slotwise.environments import paper_problems
+from slotwise.paper.reproduction import POLICIES
 
 STANDARD_ERRORS = 3.9
 #: of whom there are fewer replications: what they estimate is solved for anew with each decision
@@ -102,14 +103,5 @@ def test_regret_matches_the_recorded_regret(problem: str, policy: str) -> None:
 def test_recorded_policies_are_recorded_on_every_problem() -> None:
     """Of rivals is known what their own papers say, which their own tests check; a new policy need not be here."""
     recorded = {label.partition(":")[0] for _, label in RECORDED}
-    of_the_paper = {
-        "epoch-ucb",
-        "epoch-ucb-w",
-        "epoch-ucb-upb",
-        "epoch-ucb-upb-star",
-        "mnl-bandit",
-        "toprank",
-        "pbm-ucb",
-    }
-    assert recorded == {*of_the_paper, "posterior-sampling", "random-bound"}
+    assert recorded == {*POLICIES, "posterior-sampling", "random-bound"}
     assert {(problem, id) for problem in paper_problems() for id in recorded} <= set(RECORDED)

@@ -15,7 +15,6 @@ USAGE_ERROR = 2
 INTERRUPTED = 130
 #: former commands, and what to use instead
 FORMER_COMMANDS = {
-    "paper": "run `python -m research.paper` in a checkout of slotwise",
     "loadtest": "run `python -m benchmarks.loadtest URL` in a checkout of slotwise",
     "study": "run `python -m research NAME` in a checkout of slotwise",
 }

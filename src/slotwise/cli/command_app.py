@@ -17,6 +17,7 @@ COMMANDS = {
     "simulate": "slotwise.cli.simulate_command",
     "policies": "slotwise.cli.policies_command",
     "bounds": "slotwise.cli.bounds_command",
+    "paper": "slotwise.cli.paper_command",
     "fit": "slotwise.cli.fit_command",
     "score": "slotwise.cli.score_command",
     "evaluate": "slotwise.cli.evaluate_command",

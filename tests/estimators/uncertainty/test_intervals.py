@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from scipy import special
 
-from research.data_collection import at_random, by_policy
 from slotwise import MNL, NO_CLICK, Tally
 from slotwise.core.errors import InvalidInput
 from slotwise.core.rankings import Rankings
@@ -28,6 +27,7 @@ from slotwise.estimators import algorithm_1 as paper_estimator
 from slotwise.estimators.likelihoods.joint_likelihood import Joint
 from slotwise.estimators.uncertainty.intervals import around_mean, around_scaled_mean, limit_without_clicks
 from slotwise.estimators.uncertainty.standard_errors import Counts
+from slotwise.simulation.data_collection import at_random, by_policy
 from tests.registered_components import estimators, from_data_alone
 from tests.statistical_assertions import assert_mean_is
 

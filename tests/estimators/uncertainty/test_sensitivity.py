@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from research.data_collection import at_random
 from slotwise import Tally
 from slotwise.core.types import FloatArray
 from slotwise.environments import paper_problems
@@ -12,6 +11,7 @@ from slotwise.estimators.algorithm_1_newton import solver
 from slotwise.estimators.algorithm_1_sweeps import EpochCounts, solve_from_scratch
 from slotwise.estimators.uncertainty.implicit_derivatives import at_algorithm_1
 from slotwise.estimators.uncertainty.sensitivity import finite_differences, trial
+from slotwise.simulation.data_collection import at_random
 
 ROUNDS = {"a": 200_000, "b": 100_000, "c": 40_000}
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from research.data_collection import by_policy
 from slotwise import EMPTY, MNL, Rankings, Tally
 from slotwise.estimators import ESTIMATORS, Estimate, maximum_likelihood, scaling
 from slotwise.logs.fitting.click_rate import expected_rate
 from slotwise.logs.fitting.fit_result import Fit
+from slotwise.simulation.data_collection import by_policy
 from tests.logs.synthetic_impressions import rankings
 from tests.registered_components import from_data_alone
 from tests.statistical_assertions import assert_mean_is

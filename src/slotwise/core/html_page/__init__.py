@@ -1,7 +1,6 @@
 """Self-contained HTML pages from templates.
 
-A template is a file of this package, known by its path in it, such as `logs/reporting/report.html`, or the path of
-another file. It extends
+A template is a file of this package, known by its path in it, such as `logs/reporting/report.html`. It extends
 `core/html_page/base.html`, and takes tables, lists and figures from `core/html_page/parts.html`.
 """
 
@@ -19,18 +18,16 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def render(template: str | Path, /, **values: Any) -> str:
+def render(template: str, /, **values: Any) -> str:
     """Return a template filled in; values are escaped.
 
     >>> "<title>1 &lt; 2</title>" in render("core/html_page/base.html", title="1 < 2")
     True
     """
-    if isinstance(template, Path):
-        return _templates().from_string(template.read_text()).render(**values)
     return _templates().get_template(template).render(**values)
 
 
-def write_page(path: Path, template: str | Path, /, **values: Any) -> None:
+def write_page(path: Path, template: str, /, **values: Any) -> None:
     """Write a template, filled in, to a file."""
     with replacing(path) as file:
         file.write(render(template, **values).encode())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import slotwise
-from research.result_cache import program_hash
+from slotwise.paper.result_cache import program_hash
 
 
 @pytest.fixture
@@ -27,6 +27,7 @@ def test_an_edit_outside_the_computation_keeps_stored_replications(package: Path
     for path in (
         "cli/command_app.py",
         "core/plotting.py",
+        "paper/paper_report.py",
         "simulation/plot.py",
         "service/http/routes/placement_routes.py",
     ):

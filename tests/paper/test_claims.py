@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from research.paper.claims import CLAIMS
-from research.paper.reproduction import POLICIES
 from slotwise import PolicyTask, Results, get_policy, simulate
 from slotwise.environments import Problem, paper_problems
+from slotwise.paper.claims import CLAIMS
+from slotwise.paper.reproduction import POLICIES
 from slotwise.simulation.policy_run import Run
 
 REPLICATIONS = 16

@@ -5,7 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from research.paper.paper_intervals import (
+from slotwise import MNL, Tally
+from slotwise.core.errors import InvalidInput
+from slotwise.estimators import algorithm_1, known_bias, sensitivity
+from slotwise.theory import (
     corollary_1,
     lemma_3,
     lemma_3_from_data,
@@ -15,9 +18,6 @@ from research.paper.paper_intervals import (
     theorem_2_intervals,
     theorem_2_radius,
 )
-from slotwise import MNL, Tally
-from slotwise.core.errors import InvalidInput
-from slotwise.estimators import algorithm_1, known_bias, sensitivity
 
 BIAS = np.array([1.0, 0.5])
 

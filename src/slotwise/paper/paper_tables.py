@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from research.paper.claims import Claim, ClaimVerdict
-from research.paper.coverage import Coverage
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, UnknownName
 from slotwise.environments import REPLICATIONS, Problem, paper_problems
+from slotwise.paper.claims import Claim, ClaimVerdict
+from slotwise.paper.coverage import Coverage
 from slotwise.simulation import Results
 
 #: a quick run: this many replications, this share of the horizon

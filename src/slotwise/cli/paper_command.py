@@ -1,8 +1,7 @@
-"""`python -m research.paper`: the paper's experiments, reproduced."""
+"""`slotwise paper`: the paper's experiments, reproduced."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,14 +9,13 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from research.paper.paper_tables import QUICK_REPLICATIONS, Plan
-from research.paper.reproduction import run
-from slotwise.cli import reporting_errors
 from slotwise.cli.shared.command_options import Jobs, Seed, example
 from slotwise.environments import REPLICATIONS
+from slotwise.paper.paper_tables import QUICK_REPLICATIONS, Plan
+from slotwise.paper.reproduction import run
 
 
-@example("python -m research.paper --quick --problem a --out results/quick")
+@example("slotwise paper --quick --problem a --out results/quick")
 def paper(
     problem: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="a, b or c; may be repeated. All of them by default.")
@@ -60,15 +58,3 @@ def paper(
             word = "[green]reproduced    [/green]" if verdict.reproduced else "[yellow]not reproduced[/yellow]"
             console.print(f"  ({verdict.problem}) {word} {escape(verdict.evidence)}")
     console.print(f"\n{results.seconds:.0f} seconds. Read {out / 'report.html'}")
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """Run `python -m research.paper` with these arguments, by default those of the process."""
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    app.command()(paper)
-    with reporting_errors():
-        app(sys.argv[1:] if arguments is None else arguments, prog_name="python -m research.paper")
-
-
-if __name__ == "__main__":
-    main()

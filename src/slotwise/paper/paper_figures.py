@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from research.paper.coverage import INTERVALS, Coverage
 from slotwise import theory
 from slotwise.click_models import MNL
 from slotwise.core.plotting import bare, new_figure
+from slotwise.paper.coverage import INTERVALS, Coverage
 from slotwise.policies import available_policies
 from slotwise.simulation import Results
 from slotwise.simulation.plot import figure as regret_figure

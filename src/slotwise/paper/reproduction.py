@@ -9,16 +9,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from research.paper import coverage, paper_figures
-from research.paper.claims import CLAIMS
-from research.paper.paper_report import write_report
-from research.paper.paper_tables import COLUMNS, Paper, Plan, markdown, table
-from research.result_cache import ResultCache, program_hash, writable_folder
 from slotwise.core.errors import UnwritableFile
 from slotwise.core.io import replacing, write_csv
 from slotwise.core.plotting import save
 from slotwise.core.policy_task import PolicyTask
 from slotwise.environments import Problem, paper_problems
+from slotwise.paper import coverage, paper_figures
+from slotwise.paper.claims import CLAIMS
+from slotwise.paper.paper_report import write_report
+from slotwise.paper.paper_tables import COLUMNS, Paper, Plan, markdown, table
+from slotwise.paper.result_cache import ResultCache, program_hash, writable_folder
 from slotwise.policies.policy_registry import get_policy
 from slotwise.simulation import Results, Run
 from slotwise.simulation.progress import Bar

@@ -15,19 +15,16 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from research.paper import reproduction
-from research.paper.__main__ import main
-from research.paper.claims import CLAIMS
-from research.paper.paper_figures import COLOURS, names
-from research.paper.paper_tables import Plan
-from research.result_cache import ResultCache
 from slotwise import simulate
 from slotwise.core.errors import InvalidInput, UnknownName, UnwritableFile
 from slotwise.environments import paper_problems
+from slotwise.paper import reproduction
+from slotwise.paper.claims import CLAIMS
+from slotwise.paper.paper_figures import COLOURS, names
+from slotwise.paper.paper_tables import Plan
+from slotwise.paper.result_cache import ResultCache
 from slotwise.simulation.runner import Replication
-from tests.commands import slotwise
-
-ROOT = Path(__file__).parents[2]
+from tests.commands import COMMAND, slotwise
 
 
 class QuickRun(NamedTuple):
@@ -42,7 +39,7 @@ def quick_run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     """One problem for `make test`, all of them for `make test-all`: drawing their figures takes long."""
     out, problems = tmp_path_factory.mktemp("paper"), request.param
     chosen = [word for problem in problems for word in ("--problem", problem)]
-    done = slotwise("--quick", "--replications", "2", *chosen, "--out", str(out), command=main)
+    done = slotwise("paper", "--quick", "--replications", "2", *chosen, "--out", str(out))
     assert done.returncode == 0, done.stderr
     assert f"Read {out / 'report.html'}" in done.stdout
     assert all(claim.statement in done.stdout for claim in CLAIMS if set(claim.problems) & set(problems))
@@ -120,8 +117,8 @@ def _arrays(folder: Path) -> dict[str, list[Any]]:
 #: the command, killed by itself as soon as so many replications are kept: nobody has to be quick enough to kill it
 KILLED = """
 import os, signal, sys
-from research.paper.__main__ import main
-from research.result_cache import ResultCache
+from slotwise.cli import main
+from slotwise.paper.result_cache import ResultCache
 save, left = ResultCache.save, [int(sys.argv.pop(1))]
 def save_or_die(*arguments):
     save(*arguments)
@@ -135,14 +132,14 @@ main()
 
 @pytest.mark.long
 def test_a_run_killed_half_way_ends_bit_identical(tmp_path: Path) -> None:
-    arguments = ["--quick", "--problem", "b", "--replications", "2", "--out"]
-    assert slotwise(*arguments, str(tmp_path / "whole"), command=main).returncode == 0
+    arguments = ["paper", "--quick", "--problem", "b", "--replications", "2", "--out"]
+    assert slotwise(*arguments, str(tmp_path / "whole")).returncode == 0
     killed = [sys.executable, "-c", KILLED, "10", *arguments, str(tmp_path / "killed")]
-    assert subprocess.run(killed, capture_output=True, check=False, cwd=ROOT).returncode == -signal.SIGKILL
+    assert subprocess.run(killed, capture_output=True, check=False).returncode == -signal.SIGKILL
     assert len(list((tmp_path / "killed").rglob("*.npz"))) == 10
     assert not (tmp_path / "killed" / "report.html").exists()
     before = {file: file.stat().st_mtime_ns for file in (tmp_path / "killed").rglob("*.npz")}
-    assert slotwise(*arguments, str(tmp_path / "killed"), command=main).returncode == 0
+    assert slotwise(*arguments, str(tmp_path / "killed")).returncode == 0
     assert all(file.stat().st_mtime_ns == stamp for file, stamp in before.items()), "nothing was computed twice"
     assert _arrays(tmp_path / "killed") == _arrays(tmp_path / "whole")
     for name in ("regret_b.parquet", "regret_b.png", "coverage.csv", "claims.csv"):
@@ -221,17 +218,16 @@ def test_full_disk_is_reported_and_loses_no_results(tmp_path: Path, monkeypatch:
 @pytest.mark.long
 def test_figures_that_do_not_fit_lose_no_replication(tmp_path: Path) -> None:
     """A real limit on what may be written: replications are far below it, pictures above."""
-    options = ["--quick", "--problem", "b", "--replications", "2", "--out", str(tmp_path)]
-    command = [sys.executable, "-m", "research.paper", *options]
+    command = [str(COMMAND), "paper", "--quick", "--problem", "b", "--replications", "2", "--out", str(tmp_path)]
     limited = ["/bin/sh", "-c", 'ulimit -f 60; exec "$@"', "sh", *command]  # 60 blocks: about 30 kB
-    done = subprocess.run(limited, capture_output=True, text=True, check=False, cwd=ROOT)
+    done = subprocess.run(limited, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert f"error: cannot write into {tmp_path}: File too large; finished replications are kept" in done.stderr
     assert "Traceback" not in done.stderr
     before = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.npz")}
     assert len(before) == 14
     assert not list(tmp_path.glob("*.png"))
-    assert slotwise(*options, command=main).returncode == 0
+    assert slotwise(*command[1:]).returncode == 0
     assert all(file.stat().st_mtime_ns == stamp for file, stamp in before.items())
 
 
@@ -247,7 +243,7 @@ def test_figures_that_do_not_fit_lose_no_replication(tmp_path: Path) -> None:
 )
 def test_bad_input(tmp_path: Path, arguments: list[str], message: str) -> None:
     (tmp_path / "file").write_text("in the way")
-    done = slotwise("--quick", *arguments, cwd=tmp_path, command=main)
+    done = slotwise("paper", "--quick", *arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr.replace("\n", " ")
     assert "Traceback" not in done.stderr

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from research.paper.paper_figures import names
-from research.paper.paper_tables import Paper, interval_of, table
 from slotwise import theory
 from slotwise.core.html_page import write_page
 from slotwise.core.plotting import as_address
+from slotwise.paper.paper_figures import names
+from slotwise.paper.paper_tables import Paper, interval_of, table
 
 PACKAGES = ("slotwise", "numpy", "scipy", "numba", "joblib", "matplotlib", "pyarrow")
 
@@ -24,7 +24,7 @@ def write_report(paper: Paper, folder: Path) -> None:
     figures = [*(f"regret_{name}" for name in paper.results), "bounds", "coverage"]
     write_page(
         folder / "report.html",
-        Path(__file__).with_name("report.html"),
+        "paper/report.html",
         title="Learning to Rank under Multinomial Logit Choice, reproduced",
         plan=paper.plan,
         claims=paper.verdicts,

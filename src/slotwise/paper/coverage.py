@@ -7,25 +7,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from research.paper import paper_intervals
+from slotwise import theory
 from slotwise.click_models import MNL
 from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray
-from slotwise.estimators import Intervals, algorithm_1
+from slotwise.estimators import algorithm_1
 from slotwise.policies import PolicyTask, holds_lists
 from slotwise.policies.policy_registry import parse
 from slotwise.simulation import Results
+from slotwise.theory import Intervals
 
 LEVEL = 0.95
 
 #: by name: whether the interval uses the known position bias, and its function of a tally
 INTERVALS: dict[str, tuple[bool, Callable[[Tally, FloatArray], Intervals]]] = {
-    "Theorem 1": (True, lambda tally, bias: paper_intervals.theorem_1(tally, bias, LEVEL)),
-    "Theorem 1, from data": (True, lambda tally, bias: paper_intervals.theorem_1_from_data(tally, bias, LEVEL)),
-    "Lemma 3": (True, paper_intervals.lemma_3),
-    "Lemma 3, from data": (True, paper_intervals.lemma_3_from_data),
-    "Theorem 2": (False, lambda tally, _: paper_intervals.theorem_2_intervals(tally, LEVEL)),
-    "Corollary 1": (False, lambda tally, _: paper_intervals.corollary_1(tally)),
+    "Theorem 1": (True, lambda tally, bias: theory.theorem_1(tally, bias, LEVEL)),
+    "Theorem 1, from data": (True, lambda tally, bias: theory.theorem_1_from_data(tally, bias, LEVEL)),
+    "Lemma 3": (True, theory.lemma_3),
+    "Lemma 3, from data": (True, theory.lemma_3_from_data),
+    "Theorem 2": (False, lambda tally, _: theory.theorem_2_intervals(tally, LEVEL)),
+    "Corollary 1": (False, lambda tally, _: theory.corollary_1(tally)),
 }
 
 

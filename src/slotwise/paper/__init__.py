@@ -1,0 +1,1 @@
+"""The experiments and claims of Grant and Leslie, reproduced (`slotwise paper`)."""
