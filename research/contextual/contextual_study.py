@@ -39,7 +39,14 @@ QUICK = ContextualSize(rounds=60, replications=2)
 
 def compared() -> list[str]:
     """The policies of the table: those that get features in every round, the default, and those without."""
-    others = ["ofu-mnl", "ts-mnl", "posterior-sampling:bias=known", "pairwise-ucb", "toprank"]
+    others = [
+        "ofu-mnl",
+        "ofu-mnl:constants=tuned",
+        "ts-mnl",
+        "posterior-sampling:bias=known",
+        "pairwise-ucb",
+        "toprank",
+    ]
     ours = [str(default_policy(known_bias=True)), str(default_policy())]
     return [*filter(_sees_features, others), *ours, *itertools.filterfalse(_sees_features, others)]
 

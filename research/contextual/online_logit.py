@@ -42,11 +42,16 @@ class OnlineLogit:
     chances: FloatArray
 
 
+def step_size(slots: int) -> float:
+    """η = log(K + 1)/2 + 2."""
+    return 0.5 * math.log(slots + 1.0) + 2.0
+
+
 def online_logit(position_bias: FloatArray, features: int, ridge: float) -> OnlineLogit:
     """Nothing seen yet: θ = 0, H = `ridge` times the identity."""
     return OnlineLogit(
         position_bias=position_bias,
-        rate=0.5 * math.log(len(position_bias) + 1.0) + 2.0,
+        rate=step_size(len(position_bias)),
         weights=np.zeros(features),
         curvature=ridge * np.eye(features),
         factor=np.zeros((features, features)),

@@ -1,4 +1,4 @@
-"""EI-TLR: TLR-UCB that first estimates the position bias; Luo, Sun and Liu (2025)."""
+"""`tlr-ucb-like` after an estimate of the position bias, after the abstract of EI-TLR, Luo, Sun and Liu (2025)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from slotwise.policies.epochs import Epochs
 from slotwise.policies.policy_registry import register
 
 
-@register("ei-tlr", name="EI-TLR", position_bias="unknown", citation=CITATION, limits=LIMITS, rival=True)
+@register("ei-tlr-like", name="like EI-TLR", position_bias="unknown", citation=CITATION, limits=LIMITS, rival=True)
 def ei_tlr(task: PolicyTask) -> Epochs:
     """Rotate the items through the slots for about √T of the T rounds, in epochs; then TLR-UCB with the estimated bias.
 

@@ -1,4 +1,4 @@
-"""TLR-UCB: truncated linear regression on the clicks of epochs; Luo, Sun and Liu (2025)."""
+"""Truncated linear regression on the clicks of epochs, after the abstract of TLR-UCB, Luo, Sun and Liu (2025)."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class TLRUCB:
     ranking: Ranking
 
 
-@register("tlr-ucb", name="TLR-UCB", position_bias="known", citation=CITATION, limits=LIMITS, rival=True)
+@register("tlr-ucb-like", name="like TLR-UCB", position_bias="known", citation=CITATION, limits=LIMITS, rival=True)
 def tlr_ucb(task: PolicyTask) -> Epochs:
-    """TLR-UCB for slots with a known bias."""
+    """In the manner of TLR-UCB, for slots with a known bias."""
     assert task.position_bias is not None
     return start(task, task.position_bias, exploring=0.0)
 

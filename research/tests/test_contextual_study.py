@@ -20,7 +20,7 @@ FACTOR = 2.0
 @pytest.mark.long
 def test_features_are_worth_having_where_they_matter_and_cost_at_most_twice_where_they_do_not() -> None:
     size = ContextualSize(rounds=250, replications=6)
-    all_told = ("ofu-mnl", "ts-mnl")
+    all_told = ("ofu-mnl:constants=tuned", "ts-mnl")
     ids = [*all_told, "random-bound:bias=known", "posterior-sampling:bias=known"]
     afresh, own = run(0, ids, size, jobs=1), run(4, ids, size, jobs=1)
     for told in all_told:

@@ -19,7 +19,7 @@ USERS = MNL(position_bias=[1.0, 0.6, 0.3], attractiveness=[0.9, 0.7, 0.5, 0.3, 0
 @pytest.mark.usefixtures("interpreting")
 def test_items_are_ranked_by_the_truncated_regression_and_its_bound() -> None:
     bias = np.array([0.9, 0.4])
-    started = get_policy("tlr-ucb").start(PolicyTask(2, 3, 1_000, bias))
+    started = get_policy("tlr-ucb-like").start(PolicyTask(2, 3, 1_000, bias))
     rng = np.random.default_rng(1)
     responses: list[list[tuple[float, int]]] = [[], [], []]
     for epoch in range(1, 80):
@@ -46,7 +46,7 @@ def test_items_are_ranked_by_the_truncated_regression_and_its_bound() -> None:
 
 @pytest.mark.usefixtures("interpreting")
 def test_ei_tlr_rotates_and_then_goes_on_with_the_bias_that_it_found() -> None:
-    started = get_policy("ei-tlr").start(PolicyTask(3, 6, 40_000))
+    started = get_policy("ei-tlr-like").start(PolicyTask(3, 6, 40_000))
     inner, rng = started.policy, np.random.default_rng(2)
     assert inner.exploring == 204  # √40,000 in whole rotations of 6
     shown = np.zeros((3, 6))
@@ -71,15 +71,17 @@ def test_regret_grows_like_the_root_and_without_the_slots_in_proportion() -> Non
     def neglecting(task: PolicyTask) -> Epochs:
         return start(replace(task, position_bias=None), np.ones(task.slots), exploring=0.0)
 
-    run = simulate(USERS, ["tlr-ucb", "ei-tlr"], rounds=32_000, replications=12, seed=1, record_at=[8_000, 32_000])
+    run = simulate(
+        USERS, ["tlr-ucb-like", "ei-tlr-like"], rounds=32_000, replications=12, seed=1, record_at=[8_000, 32_000]
+    )
     blind = simulate(USERS, neglecting, rounds=32_000, replications=6, seed=1, record_at=[2_000, 8_000, 32_000])[
         "neglecting"
     ]
-    for id in ("tlr-ucb", "ei-tlr"):
+    for id in ("tlr-ucb-like", "ei-tlr-like"):
         early, late = run[id].regret.T
         # four times the rounds: √4, and a logarithm in the bound
         assert late.mean() / early.mean() < 2.0 * math.sqrt(math.log(32_000) / math.log(8_000)) + 0.2
     first, early, late = blind.regret.mean(axis=0)
     # per round, later and before: 1 if regret grows in proportion, 0.5 if like the root
     assert (late - early) / 24_000 > 0.75 * (early - first) / 6_000
-    assert_mean_is_below(run["tlr-ucb"].final_regret, blind.final_regret)
+    assert_mean_is_below(run["tlr-ucb-like"].final_regret, blind.final_regret)

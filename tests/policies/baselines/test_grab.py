@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from slotwise import PolicyTask, get_policy, simulate
-from slotwise.click_models import draw_clicks
+from slotwise.click_models import PositionBased, draw_clicks
 from slotwise.policies import choose
 from slotwise.policies.indices.kl_bernoulli import level_at, upper_probability
 from slotwise.policies.interface import learn_clicks
@@ -16,24 +16,26 @@ from tests.statistical_assertions import assert_mean_is_below
 
 @pytest.mark.usefixtures("interpreting")
 def test_the_list_is_the_leader_or_its_neighbour_of_the_largest_bounds() -> None:
-    started = get_policy("grab").start(PolicyTask(3, 5, 1_000))
+    """The leader itself in every (J - K)-th of its rounds."""
+    started = get_policy("grab").start(PolicyTask(3, 6, 1_000))
     rng, clicks, led = np.random.default_rng(1), np.zeros(3, bool), dict[tuple[int, ...], int]()
+    users = PositionBased(position_bias=USERS.position_bias, attraction=[*USERS.attraction, 0.1])
     explored = 0
     for _ in range(150):
         mean = started.mean.copy()
         ranking = choose(started, rng).copy()
         leader = tuple(started.leader.tolist())
-        best = max(mean[range(3), list(other)].sum() for other in itertools.permutations(range(5), 3))
+        best = max(mean[range(3), list(other)].sum() for other in itertools.permutations(range(6), 3))
         assert mean[range(3), list(leader)].sum() == pytest.approx(best)
         times = led.get(leader, 0)
         led[leader] = times + 1
-        if times % 5 == 0:
+        if times % 3 == 0:
             assert tuple(ranking.tolist()) == leader
         else:
             level = level_at(times + 1.0)
             bound = np.array(
                 [
-                    [upper_probability(started.clicks[k, j], started.shows[k, j], level) for j in range(5)]
+                    [upper_probability(started.clicks[k, j], started.shows[k, j], level) for j in range(6)]
                     for k in range(3)
                 ]
             )
@@ -43,14 +45,26 @@ def test_the_list_is_the_leader_or_its_neighbour_of_the_largest_bounds() -> None
                 other = list(leader)
                 other[one], other[two] = other[two], other[one]
                 around.append(other)
-            around += [[*leader[: order[2]], j, *leader[order[2] + 1 :]] for j in set(range(5)) - set(leader)]
+            around += [[*leader[: order[2]], j, *leader[order[2] + 1 :]] for j in set(range(6)) - set(leader)]
             assert ranking.tolist() in around
             values = [bound[range(3), other].sum() for other in around]
             assert bound[range(3), ranking].sum() == pytest.approx(max(values))
             explored += ranking.tolist() != list(leader)
-        draw_clicks(USERS, ranking, clicks, rng)
+        draw_clicks(users, ranking, clicks, rng)
         learn_clicks(started, ranking, clicks)
     assert explored > 20
+
+
+@pytest.mark.usefixtures("interpreting")
+@pytest.mark.parametrize("items", [3, 4])
+def test_neighbours_are_shown_where_hardly_more_items_than_slots_are(items: int) -> None:
+    started, rng = get_policy("grab").start(PolicyTask(3, items, 100)), np.random.default_rng(2)
+    explored = 0
+    for _ in range(40):
+        ranking = choose(started, rng).copy()
+        explored += ranking.tolist() != started.leader.tolist()
+        learn_clicks(started, ranking, rng.random(3) < 0.3)
+    assert explored > 5
 
 
 @pytest.mark.long

@@ -28,12 +28,15 @@ class GRAB:
     ρ̂_kj is the click rate of item j in slot k. The leader is the list with the largest Σ_k ρ̂, and its slots are taken
     in decreasing order of ρ̂. A neighbour exchanges the items of two consecutive slots in that order, or puts an item
     that is not shown into the last one. Bounds are those of KL-UCB at level log l + 3 log log l, where l - 1 counts the
-    rounds in which this list has led; in every J-th of them the leader itself is shown.
+    rounds in which this list has led. In every (J - K)-th of them the leader itself is shown, as in the authors'
+    experiments, but at most in every other: else nothing would be explored if J - K < 2.
 
     The text of the paper was not available. This is the algorithm as it is commonly described, after that of Combes and
     Proutière (2014) for unimodal bandits, not checked line by line against the paper.
     """
 
+    #: rounds of a leader from one time that it is shown itself to the next
+    period: float
     #: slots × items: clicks, shows, and their ratio ρ̂, 0 before the first
     clicks: FloatArray
     shows: FloatArray
@@ -66,6 +69,7 @@ def grab(task: PolicyTask) -> GRAB:
     """GRAB for slots in any order."""
     shape = (task.slots, task.items)
     return GRAB(
+        period=float(max(2, task.items - task.slots)),
         clicks=np.zeros(shape),
         shows=np.zeros(shape),
         mean=np.zeros(shape),
@@ -83,7 +87,7 @@ def grab(task: PolicyTask) -> GRAB:
 @choose.register(GRAB)
 def _choose(policy: GRAB, rng: np.random.Generator) -> Ranking:
     leader, ranking, leader_mean, order = policy.leader, policy.ranking, policy.leader_mean, policy.slot_order
-    slots, items = policy.mean.shape
+    slots = len(ranking)
     arrange_pairs(policy.lists, policy.mean, leader, rng)
     number = find_or_add(policy.leaders, 0, leader)
     if number < 0:
@@ -93,7 +97,7 @@ def _choose(policy: GRAB, rng: np.random.Generator) -> Ranking:
     policy.leaders.rounds[0, number] += 1.0
     for slot in range(slots):
         ranking[slot] = leader[slot]
-    if led % items == 0.0:
+    if led % policy.period == 0.0:
         return ranking
     for slot in range(slots):
         leader_mean[slot] = policy.mean[slot, leader[slot]]
