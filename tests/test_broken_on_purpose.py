@@ -351,8 +351,8 @@ FAULTS = [
     Fault(
         "crowds seem a little more alike than they are",
         "posterior/hyperparameters.py",
-        "own + counts.clicks[IN_USE, segment, item], own + level * mean * exposure",
-        "own + counts.clicks[IN_USE, segment, item], own + 0.95 * level * mean * exposure",
+        "own + counts.clicks[IN_USE, segment, item], own + segments.level[item] * mean * exposure",
+        "own + counts.clicks[IN_USE, segment, item], own + 0.95 * segments.level[item] * mean * exposure",
         "tests/posterior/test_hyperparameters.py::test_the_similarity_of_segments_is_the_fixed_point_of_em",
     ),
     Fault(
@@ -372,7 +372,7 @@ FAULTS = [
     Fault(
         "how crowds differ makes items seem to be what features say",
         "posterior/feature_regression.py",
-        "part = own / (own + segments.level[item] * seen)",
+        "part = evidence_part(items, segments, segment, item)",
         "part, seen = 1.0, segments.exposure[segment, item] * segments.deviation[segment, item]",
         "tests/posterior/test_feature_regression.py::test_several_segments_do_not_bias_the_shape",
     ),
@@ -455,9 +455,9 @@ FAULTS = [
     ),
     Fault(
         "an item's level seems as well known as if crowds were one",
-        "posterior/sampling.py",
-        "evidence += part * clicks",
-        "evidence += clicks",
+        "posterior/feature_regression.py",
+        "segments.evidence_clicks[item] += part * clicks",
+        "segments.evidence_clicks[item] += clicks",
         "tests/posterior/test_factory.py::test_the_level_of_an_item_has_its_posterior_with_deviations_integrated_out",
     ),
     Fault(

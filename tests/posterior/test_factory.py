@@ -17,8 +17,8 @@ from slotwise.policies import available_policies
 from slotwise.posterior import HierarchicalPosterior, draw_parameters, update, update_by_tally
 from slotwise.posterior.counts import fold_rarest, weigh_lists
 from slotwise.posterior.factory import needs_hierarchical_posterior
-from slotwise.posterior.feature_regression import use_fit
-from slotwise.posterior.hyperparameters import fit_bias, learn_levels, refit
+from slotwise.posterior.feature_regression import use_fit, weigh_evidence
+from slotwise.posterior.hyperparameters import fit_bias, learn_levels, refit, sum_passes, use_segment
 from slotwise.posterior.posterior_interface import add_pending, remove_pending, set_segment
 from slotwise.posterior.sampling import draw_for_segment, draw_shared
 from slotwise.posterior.updates import refresh
@@ -162,6 +162,7 @@ def test_segments_that_differ_are_estimated_apart_and_a_new_one_starts_from_the_
     for segment in (0, 1):
         scaled = posterior.segments.mean[segment] * posterior.segments.mean_bias[segment, 0]
         assert scaled == pytest.approx(alpha[segment], rel=0.25, abs=0.03)
+    use_segment(posterior.items, posterior.segments, 2)
     # never shown anything: no deviation, and the level of each item, which is between the other segments
     assert posterior.segments.deviation[2].tolist() == [1.0] * 4
     assert posterior.segments.mean[2] == pytest.approx(posterior.segments.level, rel=1e-12)
@@ -245,7 +246,7 @@ def _three_segments(passed: float, **options: Any) -> HierarchicalPosterior:
     clicks = np.round(passed * PART_CLICKED)
     posterior = plain_hierarchical_posterior(PolicyTask(1, 3, 100, np.ones(1), segments=3), passes="hard", **options)
     posterior.segments.slot_similarity, posterior.items.shape, posterior.items.mean[:] = 1e9, LEVEL_SHAPE, LEVEL_MEAN
-    posterior.counts.item_rounds[:] = 1.0
+    posterior.counts.item_rounds[:], posterior.segments.is_used[:] = 1.0, True
     posterior.counts.clicks[0], posterior.counts.slot_clicks[0], posterior.counts.passes[:] = (
         clicks,
         clicks.sum(axis=1, keepdims=True),
@@ -256,6 +257,8 @@ def _three_segments(passed: float, **options: Any) -> HierarchicalPosterior:
         posterior.segments.similarity = OWN
         learn_levels(posterior.counts, posterior.items, posterior.segments)
     posterior.segments.similarity = OWN
+    weigh_evidence(posterior.counts, posterior.items, posterior.segments)
+    sum_passes(posterior.items, posterior.segments, posterior.counts.passes, posterior.segments.level_passes, False)
     return posterior
 
 
@@ -280,6 +283,40 @@ def test_the_level_of_an_item_has_its_posterior_with_deviations_integrated_out(p
     assert np.mean(drawn, axis=0) == pytest.approx(centre, abs=0.3 * sd.max())
     # the standard error of an sd from 2,000 draws is 1.6 %
     assert np.std(drawn, axis=0) == pytest.approx(sd, rel=0.15)
+
+
+def _sums(posterior: HierarchicalPosterior) -> list[FloatArray]:
+    segments, pending = posterior.segments, posterior.pending
+    sums = (segments.level_clicks, segments.evidence_clicks, segments.level_passes, pending.level_passes)
+    return [array.copy() for array in sums]
+
+
+def test_sums_over_segments_are_kept_up_to_date_by_rounds_tallies_and_pending_rounds() -> None:
+    posterior, rng = _after(3, 100, seed=21, passes="hard"), np.random.default_rng(22)
+    posterior.refit_at = np.inf
+    for segment in (2, 0, 1):
+        set_segment(posterior, segment)
+        for ranking, clicked in drawn_rounds(np.outer(BIAS, ALPHA), 30, rng):
+            update(posterior, ranking, clicked)
+            add_pending(posterior, ranking)
+        remove_pending(posterior, ranking)
+        update_by_tally(posterior, rng.integers(0, 9, (3, 4)), rng.integers(0, 9, (3, 4)))
+    kept, (counts, _, items, segments), pending = _sums(posterior), parts(posterior), posterior.pending
+    weigh_evidence(counts, items, segments)
+    sum_passes(items, segments, counts.passes, segments.level_passes, False)
+    sum_passes(items, segments, pending.by_slot, pending.level_passes, True)
+    for one, other in zip(kept, _sums(posterior), strict=True):
+        assert one == pytest.approx(other, rel=1e-9)
+
+
+def test_a_decision_reads_no_other_segment() -> None:
+    posterior = _after(3, 100, seed=23)
+    set_segment(posterior, 1)
+    shape, rate = _drawn(posterior, 24)
+    counts, segments, pending = posterior.counts, posterior.segments, posterior.pending
+    for array in (counts.clicks[0], counts.passes, segments.deviation, segments.exposure, pending.by_slot):
+        array[[0, 2]] = np.nan
+    assert [x.tolist() for x in _drawn(posterior, 24)] == [shape.tolist(), rate.tolist()]
 
 
 @pytest.mark.parametrize("passed", [3.0, 15.0, 150.0])

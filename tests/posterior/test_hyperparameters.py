@@ -54,7 +54,7 @@ def test_the_mode_is_the_maximum(segments: int) -> None:
     clicks, passes = _counts(segments, 1)
     rng = np.random.default_rng(2)
     if segments > 1:
-        posterior.segments.similarity = 5.0
+        posterior.segments.similarity, posterior.segments.is_used[:] = 5.0, True
         posterior.segments.level[:] = rng.uniform(0.2, 0.5, 4)
         posterior.segments.slot_deviation[:] = rng.uniform(0.8, 1.2, (segments, 3))
     shape = SHAPE if segments == 1 else 5.0

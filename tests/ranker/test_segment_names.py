@@ -175,7 +175,8 @@ def test_a_restart_has_the_posterior_of_tallies_absorbed_one_by_one() -> None:
     assert one.counts.clicks.tolist() == other.counts.clicks.tolist()
     one, other = one.segments, other.segments
     # in the first slot: attractiveness alone has no scale
-    assert one.mean * one.mean_bias[:, :1] == pytest.approx(other.mean * other.mean_bias[:, :1], rel=0.02)
+    first = [(segments.mean * segments.mean_bias[:, :1])[:3] for segments in (one, other)]
+    assert first[0] == pytest.approx(first[1], rel=0.02)
     assert early.estimates(segment=1).to_dict() == late.estimates(segment=1).to_dict()
 
 

@@ -75,9 +75,10 @@ def weigh_lists(counts: PosteriorCounts, segments: SegmentEffects, kind: int, pa
     lists = counts.lists
     number_of_segments, items, slots = passes.shape
     for segment in range(number_of_segments):
-        for item in range(items):
-            for slot in range(slots):
-                passes[segment, item, slot] = counts.unlisted_passes[kind, segment, item, slot]
+        if segments.is_used[segment]:
+            for item in range(items):
+                for slot in range(slots):
+                    passes[segment, item, slot] = counts.unlisted_passes[kind, segment, item, slot]
     for number in range(lists.count):
         rounds = lists.rounds[kind, number]
         if rounds > 0.0:

@@ -101,7 +101,7 @@ def hierarchical_posterior(
         is_current=False,
         refit_at=0.0,
         counts=_no_counts(task, kinds, room if passes == "soft" else 0),
-        pending=Pending(rounds=0.0, by_slot=np.zeros((segments, items, slots))),
+        pending=Pending(rounds=0.0, by_slot=np.zeros((segments, items, slots)), level_passes=np.zeros((items, slots))),
         bias=_bias_prior(
             task,
             validation.positive_number("bias_shape", bias_shape),
@@ -191,6 +191,11 @@ def _segment_prior(task: PolicyTask, similarity: float, slot_similarity: float) 
         exposure=np.zeros((segments, items)),
         mean=np.full((segments, items), PRIOR_MEAN),
         mean_bias=np.ones((segments, slots)) * _first_bias(task),
+        is_used=np.full(segments, segments == 1),
+        level_clicks=np.zeros(items),
+        evidence_clicks=np.zeros(items),
+        evidence_exposure=np.zeros(items),
+        level_passes=np.zeros((items, slots)),
     )
 
 

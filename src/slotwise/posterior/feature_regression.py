@@ -66,12 +66,13 @@ def learn_items(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEffe
     step of Newton's method instead.
     """
     plain, featured = items.constant, items.featured
+    weigh_evidence(counts, items, segments)
     if len(featured.weights) > 1:
         lead = fit_items(counts, items, segments, featured) - fit_items(counts, items, segments, plain)
         use_fit(items, lead > math.log(PROBABILITY_USELESS / (1.0 - PROBABILITY_USELESS)))
     else:
         _score(counts, items, segments, plain)
-        shape = _shape_by_em(counts, items, segments, plain)
+        shape = _shape_by_em(counts, segments, plain)
         _step(items, plain)
         plain.shape = shape
         use_fit(items, False)
@@ -130,7 +131,7 @@ def _score(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEffects, 
     for item in range(len(fit.mean)):
         if counts.item_rounds[item] == 0.0:
             continue
-        clicks, exposure = _evidence(counts, items, segments, item)
+        clicks, exposure = segments.evidence_clicks[item], segments.evidence_exposure[item]
         if exposure > NO_EXPOSURE:
             expected = fit.mean[item] * exposure
             residual = shape * (clicks - expected) / (shape + expected)
@@ -153,6 +154,8 @@ def _score_cells(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEff
     number_of_segments, number_of_items, columns = items.segment_features.shape
     own = segments.similarity
     for segment in range(number_of_segments):
+        if not segments.is_used[segment]:
+            continue
         for item in range(number_of_items):
             exposure = segments.exposure[segment, item]
             if exposure > NO_EXPOSURE:
@@ -176,7 +179,7 @@ def _log_likelihood(counts: PosteriorCounts, items: ItemPrior, segments: Segment
     total -= 0.5 * (math.log(shape) / LOG_SHAPE_SD) ** 2
     for item in range(len(fit.mean)):
         if counts.item_rounds[item] > 0.0:
-            clicks, exposure = _evidence(counts, items, segments, item)
+            clicks, exposure = segments.evidence_clicks[item], segments.evidence_exposure[item]
             if exposure > NO_EXPOSURE:
                 total += _negative_binomial(shape, fit.mean[item], clicks, exposure)
     if len(fit.weights) > 1 and items.segment_features.shape[2] > 0:
@@ -231,27 +234,43 @@ def _factorise_with(fit: ItemFit, ridge: float) -> None:
     factorise(factor, fit.noise, 0)
 
 
-@inlined
-def _evidence(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEffects, item: int) -> tuple[float, float]:
-    """Return the clicks on an item and its exposure that count as evidence of its level m.
+@jit
+def weigh_evidence(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEffects) -> None:
+    """Sum up the clicks on each item, and its clicks and exposure that count as evidence of its level m.
 
     With several segments ε is estimated from the same clicks. With ε integrated out, the clicks of a cell count
     κ/(κ + mE) of what they would if ε were known.
     """
-    clicks, exposure = 0.0, 0.0
-    number_of_segments, own = segments.exposure.shape[0], segments.similarity
+    number_of_segments, number_of_items = segments.exposure.shape
+    for item in range(number_of_items):
+        segments.level_clicks[item] = segments.evidence_clicks[item] = segments.evidence_exposure[item] = 0.0
     for segment in range(number_of_segments):
-        part, seen = 1.0, segments.exposure[segment, item]
-        if number_of_segments > 1:
-            seen *= items.segment_mean[segment, item]
-            part = own / (own + segments.level[item] * seen)
-        clicks += part * counts.clicks[IN_USE, segment, item]
-        exposure += part * seen
-    return clicks, exposure
+        if segments.is_used[segment]:
+            for item in range(number_of_items):
+                clicks, seen = counts.clicks[IN_USE, segment, item], _seen(items, segments, segment, item)
+                part = evidence_part(items, segments, segment, item)
+                segments.level_clicks[item] += clicks
+                segments.evidence_clicks[item] += part * clicks
+                segments.evidence_exposure[item] += part * seen
+
+
+@inlined
+def evidence_part(items: ItemPrior, segments: SegmentEffects, segment: int, item: int) -> float:
+    """Return κ/(κ + mνE) of a cell; 1 with one segment."""
+    own = segments.similarity
+    if segments.exposure.shape[0] == 1:
+        return 1.0
+    return own / (own + float(segments.level[item]) * _seen(items, segments, segment, item))
+
+
+@inlined
+def _seen(items: ItemPrior, segments: SegmentEffects, segment: int, item: int) -> float:
+    """Return νE of a cell."""
+    return float(items.segment_mean[segment, item] * segments.exposure[segment, item])
 
 
 @jit
-def _shape_by_em(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEffects, fit: ItemFit) -> float:
+def _shape_by_em(counts: PosteriorCounts, segments: SegmentEffects, fit: ItemFit) -> float:
     """Return s by EM: log s - ψ(s) = mean(E m/μ - E log(m/μ)) - 1 over items with exposure and pseudo-items."""
     shape, middle = fit.shape, math.exp(fit.weights[0])
     extra = (shape + 1.0) / (shape / middle + 1.0)
@@ -259,7 +278,7 @@ def _shape_by_em(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEff
     for item in range(len(fit.mean)):
         if counts.item_rounds[item] == 0.0:
             continue
-        clicks, exposure = _evidence(counts, items, segments, item)
+        clicks, exposure = segments.evidence_clicks[item], segments.evidence_exposure[item]
         if exposure > NO_EXPOSURE:
             mean = fit.mean[item]
             a, b = shape + clicks, shape / mean + exposure
@@ -278,7 +297,7 @@ def _learn_shape(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEff
     for item in range(len(fit.mean)):
         clicks, exposure, variance_of_log_mean = 0.0, 0.0, 0.0
         if counts.item_rounds[item] > 0.0:
-            clicks, exposure = _evidence(counts, items, segments, item)
+            clicks, exposure = segments.evidence_clicks[item], segments.evidence_exposure[item]
         if exposure > NO_EXPOSURE:
             # the variance of x_jᵀβ
             for column in range(columns):

@@ -132,6 +132,8 @@ def _predictive_log_probability(
             mode[slot] = bias.mode[slot]
     score = 0.0
     for segment in range(number_of_segments):
+        if not segments.is_used[segment]:
+            continue
         for slot in range(slots):
             score += counts.slot_clicks[PERIOD_COUNTS, segment, slot] * mode[slot]
         for item in range(number_of_items):

@@ -19,9 +19,9 @@ import math
 
 from slotwise.core.small_linalg import factorise, inverse_root, solve
 from slotwise.core.types import FloatArray
-from slotwise.jit import jit
+from slotwise.jit import inlined, jit
 from slotwise.posterior.counts import weigh_lists
-from slotwise.posterior.feature_regression import learn_items
+from slotwise.posterior.feature_regression import evidence_part, learn_items, weigh_evidence
 from slotwise.posterior.gamma_prior import MAX_STEP, MIN_SHAPE, NO_EXPOSURE, digamma, shape_of
 from slotwise.posterior.state import IN_USE, BiasPosterior, ItemPrior, PosteriorCounts, SegmentEffects
 
@@ -55,6 +55,41 @@ def refit(counts: PosteriorCounts, bias: BiasPosterior, items: ItemPrior, segmen
             _learn_slots(counts, bias, segments)
             _expose(counts, bias, segments)
         update_means(counts, bias, items, segments)
+    if counts.passes.shape[0] > 1:
+        weigh_evidence(counts, items, segments)
+        sum_passes(items, segments, counts.passes, segments.level_passes, False)
+
+
+@jit
+def sum_passes(
+    items: ItemPrior, segments: SegmentEffects, passes: FloatArray, sums: FloatArray, is_weighed: bool
+) -> None:
+    """Set `sums`, items × slots, to Σ_s δ_sk ε_sj of passes; times w_sj, the part that is evidence, if `is_weighed`."""
+    number_of_segments, number_of_items, slots = passes.shape
+    sums[:] = 0.0
+    for segment in range(number_of_segments):
+        if segments.is_used[segment]:
+            for item in range(number_of_items):
+                part = evidence_part(items, segments, segment, item) if is_weighed else 1.0
+                for slot in range(slots):
+                    weight = part * level_weight(segments, segment, item, slot)
+                    sums[item, slot] += weight * passes[segment, item, slot]
+
+
+@inlined
+def level_weight(segments: SegmentEffects, segment: int, item: int, slot: int) -> float:
+    """Return δ_sk ε_sj, which a pass of a cell counts in the exposure of its item's level."""
+    return float(segments.slot_deviation[segment, slot] * segments.deviation[segment, item])
+
+
+@inlined
+def use_segment(items: ItemPrior, segments: SegmentEffects, segment: int) -> None:
+    """Set the estimates of a segment before its first round: those of all."""
+    if not segments.is_used[segment]:
+        segments.is_used[segment] = True
+        for item in range(len(segments.level)):
+            segments.deviation[segment, item] = items.segment_mean[segment, item]
+            segments.mean[segment, item] = segments.level[item] * items.segment_mean[segment, item]
 
 
 @jit
@@ -75,6 +110,8 @@ def update_means(counts: PosteriorCounts, bias: BiasPosterior, items: ItemPrior,
     for segment in range(number_of_segments):
         for slot in range(len(bias.mode)):
             segments.mean_bias[segment, slot] = math.exp(bias.mode[slot]) * segments.slot_deviation[segment, slot]
+        if not segments.is_used[segment]:
+            continue
         for item in range(number_of_items):
             shape, rate = items.shape, items.shape / items.mean[item]
             if number_of_segments > 1:
@@ -131,6 +168,8 @@ def _newton_step(
         for segment in range(number_of_segments):
             step[slot] += slot_clicks[segment, slot]
     for segment in range(number_of_segments):
+        if not segments.is_used[segment]:
+            continue
         for item in range(number_of_items):
             # most of very many items were never shown
             if counts.item_rounds[item] == 0.0:
@@ -164,6 +203,8 @@ def _expose(counts: PosteriorCounts, bias: BiasPosterior, segments: SegmentEffec
     """Set the exposure E_sj = Σ_k λ_k δ_sk Ñ_sjk at the mode."""
     number_of_segments, number_of_items, slots = counts.passes.shape
     for segment in range(number_of_segments):
+        if not segments.is_used[segment]:
+            continue
         for slot in range(slots):
             bias.share[slot] = math.exp(bias.mode[slot]) * segments.slot_deviation[segment, slot]
         for item in range(number_of_items):
@@ -183,18 +224,24 @@ def learn_levels(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEff
     own = segments.similarity
     # pseudo-cells, as similar as segments are a priori
     count, gap = EXTRA_CELLS, EXTRA_CELLS * (math.log(SEGMENT_SIMILARITY) - digamma(SEGMENT_SIMILARITY) + 1.0)
+    shape, rate = segments.level_clicks, segments.level
     for item in range(number_of_items):
-        shape, rate = items.shape, items.shape / items.mean[item]
-        for segment in range(number_of_segments):
-            shape += counts.clicks[IN_USE, segment, item]
-            rate += segments.exposure[segment, item] * segments.deviation[segment, item]
-        level = shape / rate
-        segments.level[item] = level
-        for segment in range(number_of_segments):
+        shape[item], rate[item] = 0.0, items.shape / items.mean[item]
+    for segment in range(number_of_segments):
+        if segments.is_used[segment]:
+            for item in range(number_of_items):
+                shape[item] += counts.clicks[IN_USE, segment, item]
+                rate[item] += segments.exposure[segment, item] * segments.deviation[segment, item]
+    for item in range(number_of_items):
+        segments.level[item] = (items.shape + shape[item]) / rate[item]
+    for segment in range(number_of_segments):
+        if not segments.is_used[segment]:
+            continue
+        for item in range(number_of_items):
             exposure, mean = segments.exposure[segment, item], items.segment_mean[segment, item]
             if exposure > NO_EXPOSURE:
                 # of ε/ν
-                a, b = own + counts.clicks[IN_USE, segment, item], own + level * mean * exposure
+                a, b = own + counts.clicks[IN_USE, segment, item], own + segments.level[item] * mean * exposure
                 segments.deviation[segment, item] = mean * a / b
                 count += 1.0
                 gap += a / b - digamma(a) + math.log(b)
@@ -210,6 +257,8 @@ def _learn_slots(counts: PosteriorCounts, bias: BiasPosterior, segments: Segment
     own = segments.slot_similarity
     count, gap = EXTRA_SLOTS, EXTRA_SLOTS * (math.log(SLOT_SIMILARITY) - digamma(SLOT_SIMILARITY) + 1.0)
     for segment in range(number_of_segments):
+        if not segments.is_used[segment]:
+            continue
         for slot in range(slots):
             expected = 0.0
             for item in range(number_of_items):

@@ -129,23 +129,13 @@ def _draw_levels(
     ε is estimated from the same clicks: with it integrated out, N clicks of a cell are as much evidence of m as
     Nκ/(κ + mE) would be if ε were known. w is the part that is left. If m is not drawn it is set to its mean.
     """
-    number_of_segments, number_of_items, slots = counts.passes.shape
     waiting = _pass_rate(counts) if pending.rounds > 0.0 else 0.0
-    own = segments.similarity
-    for item in range(number_of_items):
-        shape, rate, flying = items.shape, draw.prior_rate[item], 0.0
-        evidence = shape
-        for segment in range(number_of_segments):
-            clicks, seen, sent = counts.clicks[IN_USE, segment, item], 0.0, 0.0
-            for slot in range(slots):
-                bias = draw.position_bias[slot] * segments.slot_deviation[segment, slot]
-                seen += bias * counts.passes[segment, item, slot]
-                sent += bias * pending.by_slot[segment, item, slot]
-            part = own / (own + segments.level[item] * items.segment_mean[segment, item] * seen)
-            shape += clicks
-            evidence += part * clicks
-            rate += seen * segments.deviation[segment, item]
-            flying += part * waiting * sent * segments.deviation[segment, item]
+    for item in range(len(draw.level)):
+        shape, rate, flying = items.shape + segments.level_clicks[item], draw.prior_rate[item], 0.0
+        evidence = items.shape + segments.evidence_clicks[item]
+        for slot in range(len(draw.position_bias)):
+            rate += draw.position_bias[slot] * segments.level_passes[item, slot]
+            flying += waiting * draw.position_bias[slot] * pending.level_passes[item, slot]
         widened = evidence / shape
         narrowed = widened + flying / rate
         draw.level_evidence[item] = shape * narrowed

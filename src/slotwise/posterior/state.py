@@ -18,7 +18,7 @@ bias is λ_k δ_sk, λ_k ~ Gamma(c, c) and δ_sk ~ Gamma(τ, τ). With one segme
 
 from __future__ import annotations
 
-from slotwise.core.types import FloatArray
+from slotwise.core.types import BoolArray, FloatArray
 from slotwise.jit import record
 from slotwise.posterior.list_counts import ListCounts
 
@@ -53,6 +53,8 @@ class Pending:
     rounds: float
     #: segments × items × slots
     by_slot: FloatArray
+    #: Σ_s w_sj δ_sk ε_sj of them, items × slots, with w as in `SegmentEffects`
+    level_passes: FloatArray
 
 
 @record
@@ -129,6 +131,14 @@ class SegmentEffects:
     #: the means of α, segments × items, and of λδ, segments × slots
     mean: FloatArray
     mean_bias: FloatArray
+    #: whether a segment has a round, counted or pending; its estimates are set with the first
+    is_used: BoolArray
+    #: sums over segments, so that a decision need not walk them: N_sj per item; the evidence of m among clicks and
+    #: exposure, w_sj N_sj and w_sj ν_sj E_sj with w = κ/(κ + mνE) at the last fit; and δ_sk ε_sj Ñ_sjk, items × slots
+    level_clicks: FloatArray
+    evidence_clicks: FloatArray
+    evidence_exposure: FloatArray
+    level_passes: FloatArray
 
 
 @record

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
-from slotwise.jit import jit
+from slotwise.jit import inlined, jit
 from slotwise.posterior.counts import add_round, add_tally, fold_rarest
+from slotwise.posterior.feature_regression import evidence_part
 from slotwise.posterior.forgetting import end_period
-from slotwise.posterior.hyperparameters import refit
+from slotwise.posterior.hyperparameters import level_weight, refit, sum_passes, use_segment
 from slotwise.posterior.posterior_interface import add_pending, defer_refits, remove_pending, update, update_by_tally
 from slotwise.posterior.state import IN_USE, HierarchicalPosterior
 
@@ -29,11 +30,16 @@ def _remove_pending(posterior: HierarchicalPosterior, ranking: Ranking) -> None:
 @jit
 def _count_pending(posterior: HierarchicalPosterior, ranking: Ranking, rounds: float) -> None:
     """Add to the pending rounds with this list."""
-    posterior.pending.rounds += rounds
+    pending, items, segments, segment = posterior.pending, posterior.items, posterior.segments, posterior.segment
+    pending.rounds += rounds
     posterior.is_current = False
+    use_segment(items, segments, segment)
     for slot in range(len(ranking)):
-        if ranking[slot] != EMPTY:
-            posterior.pending.by_slot[posterior.segment, ranking[slot], slot] += rounds
+        item = ranking[slot]
+        if item != EMPTY:
+            pending.by_slot[segment, item, slot] += rounds
+            part = evidence_part(items, segments, segment, item)
+            pending.level_passes[item, slot] += rounds * part * level_weight(segments, segment, item, slot)
 
 
 @update.register(HierarchicalPosterior)
@@ -44,14 +50,23 @@ def _update(posterior: HierarchicalPosterior, ranking: Ranking, clicked: int) ->
 @jit
 def learn_round(posterior: HierarchicalPosterior, ranking: Ranking, clicked: int) -> None:
     """Learn from one round; compiled once, and not once for each policy."""
-    weight = add_round(posterior.counts, posterior.segments, posterior.segment, ranking, clicked)
+    items, segments, segment = posterior.items, posterior.segments, posterior.segment
+    use_segment(items, segments, segment)
+    weight = add_round(posterior.counts, segments, segment, ranking, clicked)
     posterior.forgetting.rounds_left -= 1.0
-    rate, position_bias = posterior.rate, posterior.position_bias
+    rate, position_bias, has_segments = posterior.rate, posterior.position_bias, len(segments.is_used) > 1
     for slot in range(len(ranking)):
-        if ranking[slot] != EMPTY:
-            rate[ranking[slot]] += position_bias[slot] * weight
+        item = ranking[slot]
+        if item != EMPTY:
+            rate[item] += position_bias[slot] * weight
+            if has_segments:
+                segments.level_passes[item, slot] += weight * level_weight(segments, segment, item, slot)
     if clicked != NO_CLICK:
-        posterior.shape[ranking[clicked]] += 1.0
+        item = ranking[clicked]
+        posterior.shape[item] += 1.0
+        if has_segments:
+            segments.level_clicks[item] += 1.0
+            segments.evidence_clicks[item] += evidence_part(items, segments, segment, item)
 
 
 @update_by_tally.register(HierarchicalPosterior)
@@ -63,7 +78,9 @@ def _update_by_tally(posterior: HierarchicalPosterior, clicks: FloatArray, passe
 def learn_tally(posterior: HierarchicalPosterior, clicks: FloatArray, passes: FloatArray) -> None:
     """Learn from a tally, and refit the hyperparameters if they are out of date."""
     counts, forgetting = posterior.counts, posterior.forgetting
+    use_segment(posterior.items, posterior.segments, posterior.segment)
     forgetting.rounds_left -= add_tally(counts, posterior.segment, clicks, passes)
+    _add_to_levels(posterior, clicks, passes)
     # now and not at the next decision, which a visitor waits for
     if counts.rounds >= posterior.refit_at:
         if forgetting.rounds_left <= 0.0:
@@ -74,6 +91,20 @@ def learn_tally(posterior: HierarchicalPosterior, clicks: FloatArray, passes: Fl
     if counts.rounds > 0.0 and posterior.cold_start.slots_left == math.inf:
         posterior.cold_start.slots_left = 0.0
     use_means(posterior)
+
+
+@inlined
+def _add_to_levels(posterior: HierarchicalPosterior, clicks: FloatArray, passes: FloatArray) -> None:
+    """Add a tally of the current segment to the sums over segments."""
+    (slots, number_of_items), items, segments = clicks.shape, posterior.items, posterior.segments
+    for slot in range(slots):
+        for item in range(number_of_items):
+            part = evidence_part(items, segments, posterior.segment, item)
+            segments.level_clicks[item] += clicks[slot, item]
+            segments.evidence_clicks[item] += part * clicks[slot, item]
+            segments.level_passes[item, slot] += passes[slot, item] * level_weight(
+                segments, posterior.segment, item, slot
+            )
 
 
 @jit
@@ -112,6 +143,9 @@ def refresh(posterior: HierarchicalPosterior, times: int) -> None:
         fold_rarest(counts, posterior.segments)
     for _ in range(times):
         refit(counts, posterior.bias, posterior.items, posterior.segments)
+    if posterior.pending.rounds > 0.0:
+        pending = posterior.pending
+        sum_passes(posterior.items, posterior.segments, pending.by_slot, pending.level_passes, True)
     posterior.refit_at = counts.rounds * (1.0 + GROWTH) + 1e-9
 
 
