@@ -155,7 +155,9 @@ def figure(scores: Mapping[str, Score]) -> Figure:
         is_plain = label == THOMPSON
         colour = "#000000" if is_plain else PALETTE[number % (len(PALETTE) - 1)]
         axes.errorbar(one.mean, one.q99, xerr=one.mean_error, yerr=one.q99_error, fmt="none", color=colour, alpha=0.35)
-        axes.scatter(one.mean, one.q99, s=90 if is_plain else 36, marker="*" if is_plain else "o", color=colour, zorder=3)
+        axes.scatter(
+            one.mean, one.q99, s=90 if is_plain else 36, marker="*" if is_plain else "o", color=colour, zorder=3
+        )
         axes.annotate(label, (one.mean, one.q99), xytext=(5, 4), textcoords="offset points", fontsize="small")
     axes.axhline(1.0, color="0.6", linewidth=0.8)
     axes.axvline(0.9, color="0.6", linewidth=0.8)

@@ -1,4 +1,4 @@
-"""Composite and joint likelihood and their maxima, against brute force, closed forms and each other."""
+"""The joint likelihood and its maximum, against brute force, closed forms and each other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from slotwise import EMPTY, MNL, NO_CLICK, Tally
 from slotwise.core.errors import InvalidInput
 from slotwise.core.rankings import Rankings
 from slotwise.core.types import FloatArray
-from slotwise.estimators import ESTIMATORS, composite, maximum_likelihood, scaling
+from slotwise.estimators import ESTIMATORS, maximum_likelihood, scaling
 from slotwise.estimators.likelihoods.joint_likelihood import Joint
 from slotwise.estimators.likelihoods.list_kernels import information
 from slotwise.simulation.data_collection import at_random, by_policy
@@ -36,11 +36,6 @@ def joint_log_likelihood(seen: Rankings, position_bias: FloatArray, attractivene
     """As it is defined, ranking by ranking."""
     gamma = position_bias * attractiveness[seen.shown]
     return float((seen.clicks * np.log(gamma)).sum() - seen.times @ np.log1p(gamma.sum(axis=1)))
-
-
-def composite_log_likelihood(tally: Tally, position_bias: FloatArray, attractiveness: FloatArray) -> float:
-    gamma = np.outer(position_bias, attractiveness)
-    return float((tally.clicks * np.log(gamma) - (tally.clicks + tally.passes) * np.log1p(gamma)).sum())
 
 
 def by_brute_force(value: Callable[[FloatArray, FloatArray], float], slots: int, items: int) -> tuple[Any, Any]:
@@ -63,26 +58,13 @@ def test_maximum_likelihood_equals_the_brute_force_maximum(seen: Rankings) -> No
     assert found.position_bias == pytest.approx(bias, rel=1e-4)
 
 
-def test_composite_likelihood_equals_the_brute_force_maximum(seen: Rankings) -> None:
-    found = composite(seen)
-    bias, alpha = by_brute_force(lambda bias, alpha: composite_log_likelihood(seen.tally, bias, alpha), 3, 4)
-    assert found.converged
-    assert found.attractiveness == pytest.approx(alpha, rel=1e-4)
-    assert found.position_bias == pytest.approx(bias, rel=1e-4)
-
-
 def test_the_scores_vanish(seen: Rankings) -> None:
-    tally, found = seen.tally, composite(seen)
-    gamma = np.outer(found.position_bias, found.attractiveness)
-    residual = (tally.clicks - gamma * tally.passes) / (1 + gamma)
-    assert residual.sum(axis=0) == pytest.approx(0, abs=1e-6)
-    assert residual.sum(axis=1)[1:] == pytest.approx(0, abs=1e-6)
     best = maximum_likelihood(seen)
     weights = best.position_bias * best.attractiveness[seen.shown]
     chances = weights / (1 + weights.sum(axis=1, keepdims=True))
     residual = np.zeros((3, 4))
     np.add.at(residual, (np.broadcast_to(np.arange(3), seen.shown.shape), seen.shown), seen.times[:, None] * chances)
-    residual -= tally.clicks
+    residual -= seen.tally.clicks
     assert residual.sum(axis=0) == pytest.approx(0, abs=1e-6)
     assert residual.sum(axis=1)[1:] == pytest.approx(0, abs=1e-6)
 
@@ -169,7 +151,7 @@ def test_an_item_without_clicks_is_worth_nothing_and_changes_nothing() -> None:
 
 def test_a_slot_without_clicks_is_worth_nothing() -> None:
     seen = Rankings([[0, 1], [1, 0]], [[5, 0], [4, 0]], [9, 8], items=2)
-    for estimator in (composite, maximum_likelihood, scaling):
+    for estimator in (maximum_likelihood, scaling):
         estimate = estimator(seen)
         assert estimate.position_bias.tolist() == [1.0, 0.0]
         assert estimate.attractiveness == pytest.approx([5 / 9, 4 / 8])
@@ -292,7 +274,7 @@ def test_two_impressions_do_not_erase_the_intervals_of_a_log(small: MNL) -> None
     assert np.isinf(after.high[small.items :]).all()
 
 
-@pytest.mark.parametrize("estimator", [scaling, composite, maximum_likelihood])
+@pytest.mark.parametrize("estimator", [scaling, maximum_likelihood])
 def test_slots_of_a_log_in_which_everything_is_clicked_are_unknown_and_not_worthless(estimator: Any) -> None:
     found = estimator(Rankings([[0, 1], [1, 0]], [[100, 80], [90, 70]], [0, 0], items=2))
     assert np.isnan(found.position_bias[1])

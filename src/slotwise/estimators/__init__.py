@@ -5,7 +5,6 @@ Importing the package registers every estimator of the folder.
 
 from slotwise.core.registry import import_modules
 from slotwise.estimators.algorithm_1_sweeps import algorithm_1
-from slotwise.estimators.composite_likelihood import composite
 from slotwise.estimators.estimate import Estimate
 from slotwise.estimators.estimator_registry import EstimatorEntry, estimator, estimators
 from slotwise.estimators.gamma_priors import GammaPrior
@@ -31,7 +30,6 @@ __all__ = [
     "GammaPrior",
     "Intervals",
     "algorithm_1",
-    "composite",
     "estimator",
     "estimators",
     "groups",

@@ -35,7 +35,6 @@ from tests.statistical_assertions import assert_mean_is
 EQUATIONS: dict[str, Callable[[Any, Any, Any], tuple[Any, Any]]] = {
     "algorithm-1": lambda n, passes, gamma: (n / gamma, 1 / gamma),
     "scaling": lambda n, passes, gamma: (gamma * passes, np.ones_like(gamma)),
-    "composite": lambda n, passes, gamma: ((n + passes) * gamma / (1 + gamma) ** 2, 1 / (1 + gamma)),
 }
 
 
