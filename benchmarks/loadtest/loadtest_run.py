@@ -12,6 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from benchmarks.loadtest.expected_counts import ExpectedCounts
+from benchmarks.loadtest.http_connection import Address
 from benchmarks.loadtest.loadtest_report import LoadTestReport
 from benchmarks.loadtest.session import Session
 from benchmarks.loadtest.target_placement import (
@@ -28,7 +29,6 @@ from slotwise.click_models import MNL
 from slotwise.client import Client, ServiceUnreachable
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
-from slotwise.demo.http_connection import Address
 from slotwise.demo.simulated_visitors import Habits, SimulatedVisitors
 from slotwise.policies import PolicySpec, default_policy
 from slotwise.simulation.progress import Bar

@@ -16,10 +16,10 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from benchmarks.loadtest.expected_counts import ExpectedCounts, expected_response
+from benchmarks.loadtest.http_connection import Address, HttpConnection, Unanswered
 from benchmarks.loadtest.loadtest_report import Lag
 from benchmarks.loadtest.visitor_requests import Request, VisitorRequests
 from benchmarks.loadtest.visitor_segments import Segment
-from slotwise.demo.http_connection import Address, HttpConnection, Unanswered
 from slotwise.demo.simulated_visitors import Outcome, SimulatedVisitors
 
 #: between two requests for the service's metrics

@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Final
 
-from slotwise.client import ServiceProblem, ServiceUnreachable
-from slotwise.demo.http_connection import Address, HttpConnection, Unanswered
+from slotwise_client.transport import Transport
 
 #: header of requests that no browser sent
 HEADER: Final = "X-Slotwise-Demo"
 TIMEOUT_SECONDS: Final = 30.0
+#: concurrent requests
+MAX_REQUESTS: Final = 20
 
 
 class Calls:
-    """A pool of connections, one for each concurrent request."""
+    """Requests of an event loop, each in a thread: the default threads of the loop answer them."""
 
     def __init__(self, url: str) -> None:
-        self._address = Address(url)
-        self._idle: list[HttpConnection] = []
+        self._transport = Transport(url, None, TIMEOUT_SECONDS, retries=0)
+        self._threads = ThreadPoolExecutor(MAX_REQUESTS, "slotwise-demo")
         #: number of requests without a response yet
         self.unanswered = 0
 
     async def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """Send a request, and return the document of the response; an error response raises `ServiceProblem`."""
-        connection = self._idle.pop() if self._idle else HttpConnection(self._address, TIMEOUT_SECONDS)
-        head = self._address.head(method, path, f"{HEADER}: 1")
+        send = partial(self._transport.request, method, path, body, headers={HEADER: "1"})
         self.unanswered += 1
         try:
-            status, content = await connection.ask(head, b"" if body is None else json.dumps(body).encode())
-        except Unanswered as failure:
-            raise ServiceUnreachable(f"{method} {path}: {failure}") from None
+            return await asyncio.get_running_loop().run_in_executor(self._threads, send)
         finally:
             self.unanswered -= 1
-            self._idle.append(connection)
-        answer = json.loads(content)
-        if status >= 400:
-            raise ServiceProblem(status, answer)
-        return answer
 
     def close(self) -> None:
         """Close the idle connections."""
-        for connection in self._idle:
-            connection.close()
+        self._transport.close()
