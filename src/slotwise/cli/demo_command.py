@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from slotwise.cli.shared.command_options import example
-from slotwise.cli.shared.store_options import needing_the_service
+from slotwise.cli.shared.command_options import example, needing_the_service
 
 
 @example("slotwise demo", "slotwise demo --no-browser --port 8080 --minutes 60")

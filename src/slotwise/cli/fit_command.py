@@ -10,10 +10,9 @@ from typing import Annotated
 import typer
 
 from slotwise.cli.click_models_command import fit_click_models
-from slotwise.cli.shared.command_options import AsJson, example, known_ids, takes_options
+from slotwise.cli.shared.command_options import AsJson, example, known_ids, needing_the_service, takes_options
 from slotwise.cli.shared.console import note, progress_bar, show
 from slotwise.cli.shared.log_options import ESTIMATOR_IDS, FitArguments
-from slotwise.cli.shared.store_options import needing_the_service
 from slotwise.core.errors import InvalidInput
 
 

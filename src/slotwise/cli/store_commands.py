@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from slotwise.cli.shared.command_options import example
+from slotwise.cli.shared.command_options import StoreUrl, example, needing_the_service
 from slotwise.cli.shared.console import progress_bar
-from slotwise.cli.shared.store_options import StoreUrl, needing_the_service
 from slotwise.core.io import replacing
 
 

@@ -23,9 +23,9 @@ from hypothesis.stateful import (
 )
 
 from slotwise.service.storage import Store, open_store
+from slotwise.service.storage.accumulator import delay_class
 from slotwise.service.storage.count_rows import COUNTERS, TALLY_COUNTS
 from slotwise.service.storage.decision_types import IssuedDecision, Once, Outcome, Report, Sticky, new_id
-from slotwise.service.storage.delay_histogram import number_of
 from slotwise.service.storage.placements_table import Change
 from tests.postgres import Postgres
 from tests.service.storage.model import Model
@@ -306,7 +306,7 @@ class Machine(RuleBasedStateMachine):
         assert _periods(store) == +self.model.periods
         for name in PLACEMENTS:
             assert store.reported(name) == self.model.waiting(name)
-            assert store.delays(name, LONGEST) == Counter(map(number_of, self.model.delays(name, LONGEST)))
+            assert store.delays(name, LONGEST) == Counter(map(delay_class, self.model.delays(name, LONGEST)))
 
     @invariant()
     def placements_are_at_their_versions(self) -> None:

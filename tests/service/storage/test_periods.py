@@ -6,9 +6,9 @@ import threading
 from dataclasses import replace
 
 from slotwise.service.storage import Store, open_store
+from slotwise.service.storage.accumulator import delay_class, delay_class_end
 from slotwise.service.storage.count_rows import Counters, CountPeriod, TallyRow
 from slotwise.service.storage.decision_types import DAY, HOUR, IssuedDecision, Outcome, Report, hour_of, new_id
-from slotwise.service.storage.delay_histogram import end_of, number_of
 
 #: the beginning of a day
 NOW = 1_700_006_400.0
@@ -117,7 +117,7 @@ def test_delays_are_measured_only_on_decisions_that_wait_for_the_whole_window(ur
     store.write([*whole, short], [])
     store.write([], [Report(one.id, Outcome("clicked", "a"), NOW + 50.0) for one in [*whole[:2], short]])
     store.finalise(NOW + HOUR, 10)
-    assert store.delays("home", 600.0) == {number_of(50.0): 2}
+    assert store.delays("home", 600.0) == {delay_class(50.0): 2}
     assert store.delays("home", 601.0) == {}
-    assert end_of(number_of(50.0) - 1) < 50.0 <= end_of(number_of(50.0))
+    assert delay_class_end(delay_class(50.0) - 1) < 50.0 <= delay_class_end(delay_class(50.0))
     store.close()

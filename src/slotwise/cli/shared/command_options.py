@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from slotwise.core.errors import MissingExtra
 from slotwise.environments.catalog import OTHER_USERS
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
@@ -85,3 +87,20 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
 def _parameter(option: Field[Any], annotation: Any) -> inspect.Parameter:
     default = inspect.Parameter.empty if option.default is MISSING else option.default
     return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+StoreUrl = Annotated[
+    str,
+    typer.Option("--store", metavar="URL", envvar="SLOTWISE_STORE", help="sqlite:///FILE or postgresql://…"),
+]
+
+
+@contextmanager
+def needing_the_service() -> Iterator[None]:
+    """Raise an error that names the missing extra, if an import in the block fails."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        if missing.name is None or missing.name.startswith("slotwise"):
+            raise
+        raise MissingExtra("the service", "serve") from None

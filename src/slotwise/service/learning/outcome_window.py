@@ -12,7 +12,7 @@ from typing import Final
 
 from slotwise.service.schemas.definition import FollowingWindow, PlacementDefinition
 from slotwise.service.storage import Store
-from slotwise.service.storage.delay_histogram import end_of
+from slotwise.service.storage.accumulator import delay_class_end
 
 #: the share of decisions that wait for the maximum
 FULL_SHARE: Final = 0.05
@@ -40,7 +40,7 @@ def window_of(delays: Mapping[int, int], options: FollowingWindow) -> float:
     for number, count in sorted(delays.items()):
         caught += count
         if caught >= options.catch * clicks:
-            return min(options.at_most, max(MIN_SECONDS, end_of(number)))
+            return min(options.at_most, max(MIN_SECONDS, delay_class_end(number)))
     return options.at_most
 
 

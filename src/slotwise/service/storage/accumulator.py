@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from slotwise.service.storage.count_rows import COUNTERS
 from slotwise.service.storage.decision_types import Arm, Outcome
-from slotwise.service.storage.delay_histogram import number_of
+
+#: the ratio of the end of a class of delays to its start
+DELAY_RATIO: Final = 1.05
+
+
+def delay_class(seconds: float) -> int:
+    """The class of a delay: the first class whose end is not below it; class 0 has delays below a second.
+
+    >>> delay_class(0.2), delay_class(1.0), delay_class(60.0), delay_class(1800.0)
+    (0, 0, 84, 154)
+    """
+    return max(0, math.ceil(math.log(max(seconds, 1.0)) / math.log(DELAY_RATIO) - 1e-9))
+
+
+def delay_class_end(number: int) -> float:
+    """The longest delay of a class, in seconds.
+
+    >>> delay_class_end(0), round(delay_class_end(84), 1)
+    (1.0, 60.2)
+    """
+    return DELAY_RATIO**number
+
 
 CLICKS, PASSES, SHOWS, VALUED, VALUE, SQUARES = range(6)
 
@@ -97,7 +119,7 @@ class Accumulator:
 
     def delay(self, placement: str, at_most: float, seconds: float) -> None:
         """Count the delay of a click, of a decision that waited for `at_most` seconds."""
-        self._delays[placement, at_most, number_of(seconds)] += 1
+        self._delays[placement, at_most, delay_class(seconds)] += 1
 
     def placements(self) -> list[str]:
         """The placements with final decisions, in order."""

@@ -72,7 +72,7 @@ class TotalTables(Database):
             return waiting, first
 
     def delays(self, name: str, at_most: float) -> dict[int, int]:
-        """Clicks of decisions that waited for `at_most` seconds, by delay class (`delay_histogram.number_of`)."""
+        """Clicks of decisions that waited for `at_most` seconds, by delay class (`accumulator.delay_class`)."""
         with self.reading():
             return dict(
                 self.all("SELECT number, clicks FROM delays WHERE placement = ? AND at_most = ?", (name, at_most))
