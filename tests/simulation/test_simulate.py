@@ -95,7 +95,8 @@ def test_outcomes_are_slots_or_no_click(small: MNL) -> None:
     assert set(made[-1].outcomes) == {NO_CLICK, 0, 1, 2}
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
 def test_numbers_do_not_depend_on_the_backend(small: MNL, backend: str) -> None:
     alone = simulate(small, "epoch-ucb", rounds=500, replications=4, seed=3, jobs=1)["epoch-ucb"]
     with joblib.parallel_config(backend=backend):

@@ -172,12 +172,19 @@ def run_replications(
     # a round before anything else: compiling is not simulating, and threads would wait for each other
     _Simulation(environment, policy, task, best, np.random.default_rng(0), points, start).play(1)
     # plain Python runs in this thread, as other threads do not know that they are not to compile
-    work = joblib.Parallel(
-        n_jobs=1 if is_interpreting() else jobs, prefer="threads", return_as="generator_unordered", batch_size=1
-    )
-    yield from work(
+    workers = 1 if is_interpreting() else jobs
+    tasks = [
         joblib.delayed(_replicate)(environment, policy, task, best, seed, index, points, start) for index in indices
-    )
+    ]
+    yield from parallel(workers, prefer="threads")(tasks)
+
+
+def parallel(jobs: int, prefer: str | None = None) -> joblib.Parallel:
+    """Run tasks on joblib's current backend and yield each when it ends; all at the end if the backend cannot."""
+    try:
+        return joblib.Parallel(n_jobs=jobs, prefer=prefer, return_as="generator_unordered", batch_size=1)
+    except ValueError:  # multiprocessing and Ray have no generators
+        return joblib.Parallel(n_jobs=jobs, prefer=prefer, return_as="list", batch_size=1)
 
 
 def _replicate(
