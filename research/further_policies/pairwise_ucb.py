@@ -12,12 +12,10 @@ from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
 from slotwise.jit import inlined, jit, record
 from slotwise.optimize.list_solver import arrange
+from slotwise.policies.baselines.p2mle_ucb import most_likely
 from slotwise.policies.indices.kl_bernoulli import MAX_STEPS, PARABOLA, STEP
 from slotwise.policies.interface import choose, learn, lists_for, update_from_tally
 from slotwise.policies.policy_registry import register
-
-#: Newton's method stops after a step of this size relative to α̂; about its square remains as error
-MEAN_STEP = 1e-5
 
 
 @record
@@ -138,36 +136,10 @@ def _count_trials(policy: PairwiseUCB, slot: int, item: int, trials: float) -> N
 def _estimate(policy: PairwiseUCB, item: int) -> None:
     if policy.exposure[item] > 0.0:
         if policy.kl:
-            policy.mean[item] = _most_likely(
-                policy.clicks[item],
-                policy.trials[item],
-                policy.position_bias,
-                policy.variation[item],
-                policy.mean[item],
-            )
+            start = policy.mean[item] if policy.mean[item] < math.inf else 0.0
+            policy.mean[item] = most_likely(policy.clicks[item], policy.trials[item], policy.position_bias, start)
         else:
             policy.mean[item] = policy.clicks[item] / policy.exposure[item]
-
-
-@jit
-def _most_likely(clicks: float, trials: FloatArray, position_bias: FloatArray, variation: float, start: float) -> float:
-    """The α̂ at which Σ_k n_k λ_kα/(1+λ_kα) = N, by Newton's method from the last one.
-
-    The left side is concave in α and at most Λ'α, so N/Λ' ≤ α̂. From the first step on, the iterates increase toward α̂.
-    """
-    least = clicks / variation
-    alpha = start if start < math.inf else least
-    for _ in range(MAX_STEPS):
-        expected, slope = 0.0, 0.0
-        for slot in range(len(trials)):
-            share = position_bias[slot] / (1.0 + position_bias[slot] * alpha)
-            expected += trials[slot] * share * alpha
-            slope += trials[slot] * share / (1.0 + position_bias[slot] * alpha)
-        old = alpha
-        alpha = max(least, alpha + (clicks - expected) / slope)
-        if abs(alpha - old) <= MEAN_STEP * alpha:
-            break
-    return alpha
 
 
 @jit

@@ -7,12 +7,13 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from research.further_policies.pairwise_ucb import _kl_bound, _most_likely
+from research.further_policies.pairwise_ucb import _kl_bound
 from slotwise import MNL, NO_CLICK, PolicyTask, get_policy, simulate
 from slotwise.click_models import draw
 from slotwise.core.types import FloatArray
 from slotwise.environments import paper_problems
 from slotwise.policies import choose, learn
+from slotwise.policies.baselines.p2mle_ucb import most_likely
 
 USERS = MNL(position_bias=[0.4, 1.3, 0.1], attractiveness=[0.5, 0.9, 0.2, 2.0, 0.05])
 
@@ -97,10 +98,9 @@ def test_an_item_without_a_pass_comes_first() -> None:
 def test_the_pooled_kl_bound_is_missed_with_probability_at_most_exp_minus_the_level() -> None:
     """Exactly: the clicks in two slots are a sum of two binomials, and all sums are gone through."""
     bias, trials, level = np.array([1.0, 0.2]), np.array([30.0, 50.0]), 1.5
-    exposure = float(bias @ trials)
 
     def bound(clicks: int) -> float:
-        mean = _most_likely(clicks, trials, bias, exposure, math.inf)
+        mean = most_likely(clicks, trials, bias, 0.0)
         return _kl_bound(clicks, trials, bias, mean, level, math.inf)
 
     bounds = np.array([bound(clicks) for clicks in range(80)] + [np.inf])

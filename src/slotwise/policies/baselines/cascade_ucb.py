@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -91,7 +92,8 @@ def _choose(policy: CascadeUCB, rng: np.random.Generator) -> Ranking:
 
 
 @learn.register(CascadeUCB)
-def _learn(policy: CascadeUCB, ranking: Ranking, clicked: int) -> None:
+def learn_looks(policy: Any, ranking: Ranking, clicked: int) -> None:
+    """Count the items down to the click as examined, and the clicked one as clicked."""
     policy.rounds += 1.0
     looked_at = len(ranking) if clicked == NO_CLICK else clicked + 1
     for slot in range(looked_at):
