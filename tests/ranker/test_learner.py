@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -355,3 +356,43 @@ def test_several_lists_obey_the_same_constraints_as_one(policy: str | None) -> N
     assert {shown[1] for shown in lists} == {"d"}
     assert {shown[0] for shown in lists} <= {"b", "c"}
     assert len(lists) == 50
+
+
+def test_a_copy_learns_while_the_learner_stays_as_it_is() -> None:
+    learner = Learner(IDS, 2, segments=3, rng=np.random.default_rng(1))
+    rng = np.random.default_rng(2)
+    counts = {segment: (rng.poisson(5.0, (2, 5)), rng.poisson(40.0, (2, 5))) for segment in range(2)}
+    learner.update_from_tallies(counts)
+    learner.start(best_lists=True)
+    before, best = learner.tally(), learner.choose_best(segment=2)
+    copied = learner.copy()
+    # the third segment has the tastes of nobody else
+    copied.update_from_tallies({2: (np.array([[0, 0, 0, 0, 90]] * 2), np.full((2, 5), 100))})
+    copied.start(best_lists=True)
+    assert (learner.tally().clicks == before.clicks).all()
+    assert copied.tally().clicks.sum() == before.clicks.sum() + 180
+    assert learner.choose_best(segment=2) == best
+    assert "e" in copied.choose_best(segment=2)
+    assert learner._runner.record.posterior.counts.rounds == learner.rounds
+    assert copied._runner.record.posterior.counts.rounds == copied.rounds > learner.rounds
+
+
+def test_counts_of_many_segments_are_fitted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not at all while they have hardly grown."""
+    fits: list[bool] = []
+    update = importlib.import_module("slotwise.ranker.policy_runner").update_from_tally
+
+    def watched(record: Any, clicks: Any, passes: Any) -> None:
+        is_due = record.posterior.refit_at <= record.posterior.counts.rounds
+        update(record, clicks, passes)
+        fits.append(is_due)
+
+    learner = Learner(IDS, 2, segments=3, rng=np.random.default_rng(1))
+    learner.choose()
+    monkeypatch.setattr("slotwise.ranker.policy_runner.update_from_tally", watched)
+    many = {segment: (np.full((2, 5), 5), np.full((2, 5), 40)) for segment in range(3)}
+    learner.update_from_tallies(many)
+    assert fits == [False, False, True]
+    few = {segment: (np.eye(2, 5, dtype=int), np.zeros((2, 5), int)) for segment in range(3)}
+    learner.update_from_tallies(few)
+    assert fits[3:] == [False] * 3

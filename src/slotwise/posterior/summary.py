@@ -233,19 +233,22 @@ def summarize_posterior(
 
 
 def _estimate(posterior: HierarchicalPosterior, scale: float, tally: Tally, is_known: bool) -> Estimate:
-    alpha, bias = posterior.shape / posterior.rate, posterior.position_bias.copy()
-    passes = np.ascontiguousarray(posterior.counts.passes[posterior.segment].T)
+    alpha, bias, segment = posterior.shape / posterior.rate, posterior.position_bias.copy(), posterior.segment
+    passes = np.ascontiguousarray(posterior.counts.passes[segment].T)
     gamma = np.outer(bias, alpha)
     pairs = gamma * passes
     of_items, of_slots = _priors(posterior, alpha, bias, is_known)
     by_slot = np.where(of_slots > 0.0, pairs.sum(axis=1) + of_slots, 0.0)
     curvature = Curvature(pairs.sum(axis=0) + of_items, by_slot, pairs)
     sandwich = Sandwich(gamma, np.ones_like(gamma), curvature, passes, prior=(of_items, of_slots))
-    extra = _extra_variance(posterior, of_items / curvature.items, pairs / curvature.items, is_known)
+    shares = of_items / curvature.items, pairs / curvature.items
     uncertainty = with_priors(
         tally.slots,
         tally.items,
-        _widened(lambda: sandwich.log_errors(beside=None if is_known else 0), extra),
+        _widened(
+            lambda: sandwich.log_errors(beside=None if is_known else 0),
+            lambda: _extra_variance(posterior, segment, *shares, is_known),
+        ),
         # of γ, whose scale is the same with and without an anchor
         sandwich.log_error_of,
         around=around_scaled_mean(1.0 / np.sqrt(posterior.shape)),
@@ -268,7 +271,7 @@ def _priors(
 
 
 def _extra_variance(
-    posterior: HierarchicalPosterior, prior_share: FloatArray, slot_shares: FloatArray, is_known: bool
+    posterior: HierarchicalPosterior, segment: int, prior_share: FloatArray, slot_shares: FloatArray, is_known: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return the extra variance of log(λ_1α) and log(λ/λ_1) from the estimated means that they are shrunk toward.
 
@@ -286,7 +289,7 @@ def _extra_variance(
         part = segments.similarity / (segments.similarity + segments.level * items.segment_mean * segments.exposure)
         evidence = items.shape + (part * counts.clicks[IN_USE]).sum(axis=0)
         of_priors = 1.0 / evidence + (items.shape / evidence) ** 2 * of_priors
-        of_items = variance_from_similarity(counts, items, segments, posterior.segment)
+        of_items = variance_from_similarity(counts, items, segments, segment)
         if not is_known:
             against_first = posterior.bias.root - posterior.bias.root[0]
             of_slots = (against_first**2).sum(axis=1)
@@ -295,14 +298,14 @@ def _extra_variance(
 
 
 def _widened(
-    log_errors: Callable[[], tuple[FloatArray, FloatArray]], variances: tuple[FloatArray, FloatArray]
+    log_errors: Callable[[], tuple[FloatArray, FloatArray]], variances: Callable[[], tuple[FloatArray, FloatArray]]
 ) -> Callable[[], tuple[FloatArray, FloatArray]]:
     def widened() -> tuple[FloatArray, FloatArray]:
         of_items, of_slots = log_errors()
         # unchanged without extra variance: the root of a square is not always the same number
         return tuple(  # type: ignore[return-value]
             np.where(extra > 0.0, np.sqrt(errors**2 + extra), errors)
-            for errors, extra in zip((of_items, of_slots), variances, strict=True)
+            for errors, extra in zip((of_items, of_slots), variances(), strict=True)
         )
 
     return widened

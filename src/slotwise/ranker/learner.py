@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from copy import copy, deepcopy
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +20,7 @@ from slotwise.core.tally import Tally
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, HalfLife, IntArray
 from slotwise.jit.background_compile import Kernels
 from slotwise.policies import PolicySpec
+from slotwise.posterior.updates import GROWTH
 from slotwise.ranker.feature_table import Given
 from slotwise.ranker.item_catalog import Catalog, checked_value
 from slotwise.ranker.policy_options import check_pooling, check_served, policy_for, with_options
@@ -86,6 +89,8 @@ class Learner(PosteriorReports):
         super().__init__(PolicyFactory(self.policy, self.slots, self.position_bias, catalog, counts, segments))
         self.rng = rng if rng is not None else np.random.default_rng()
         self._runner = PolicyRunner(self._factory)
+        #: rounds from which on `update_from_tallies` refits hyperparameters
+        self._refit_at = 0.0
         check_served(self.policy, self._factory.task)
         self._factory.prepare()
         self._runner.started()
@@ -216,10 +221,40 @@ class Learner(PosteriorReports):
         seen = (tally.clicks + tally.passes).sum(axis=0) if shown is None else np.asarray(shown, tally.clicks.dtype)
         if seen.shape != (len(self._items),):
             raise InvalidInput(f"shown must have one entry per item, {len(self._items)}, got shape {seen.shape}")
+        self._add(tally, seen, segment)
+
+    def update_from_tallies(self, counts: Mapping[int, tuple[ArrayLike, ArrayLike]]) -> None:
+        """Add clicks and passes of several segments; hyperparameters are refitted once at most."""
+        for number, (segment, (clicks, passes)) in enumerate(counts.items(), start=1):
+            if self.segments == 1:
+                self.update_from_tally(clicks, passes)
+                continue
+            tally = self._factory.counted.tally_from(clicks, passes)
+            refits = number == len(counts) and self.rounds + tally.rounds >= self._refit_at
+            self._add(tally, (tally.clicks + tally.passes).sum(axis=0), segment, refits=refits)
+            if refits:
+                self._refit_at = self.rounds * (1.0 + GROWTH)
+
+    def _add(self, tally: Tally, seen: IntArray, segment: int, refits: bool | None = None) -> None:
         number = self._factory.segment(segment)
-        counts.add(number, tally, seen)
+        self._factory.counts.add(number, tally, seen)
         self._posteriors.counts_grew()
-        self._runner.update_from_tally(number, tally, more_may_follow=self.segments > 1)
+        self._runner.update_from_tally(number, tally, more_may_follow=self.segments > 1, refits=refits)
+
+    def start(self, *, best_lists: bool = False) -> None:
+        """Do now the slow part of the next decision, or of the next best list: the fit to all counts."""
+        self._runner.started()
+        self._runner.has_chosen = True
+        if best_lists:
+            self._posteriors.fit_best(all_segments=self.segments > 1)
+
+    def copy(self) -> Learner:
+        """Return a learner with counts of its own, of the same items: it learns while this one still decides."""
+        learner = copy(self)
+        factory = learner._factory = replace(self._factory, counts=deepcopy(self._factory.counts))
+        factory.kernels = self._factory.kernels
+        learner._runner, learner._posteriors = self._runner.copy(factory), self._posteriors.copy(factory)
+        return learner
 
     def arrays(self) -> dict[str, IntArray]:
         """Return all counts, by segment and period, for `restore`."""

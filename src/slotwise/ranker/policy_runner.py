@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -214,13 +215,28 @@ class PolicyRunner:
         if self.record is not None:
             learn(self.for_segment(segment), self._ranking(numbers), slot)
 
-    def update_from_tally(self, segment: int, tally: Tally, *, more_may_follow: bool) -> None:
-        """Add the counts of a tally; a policy that has not started will start with them."""
+    def update_from_tally(
+        self, segment: int, tally: Tally, *, more_may_follow: bool, refits: bool | None = None
+    ) -> None:
+        """Add the counts of a tally; a policy that has not started will start with them.
+
+        Hyperparameters are refitted if `refits`, or, if it is None, when they are out of date.
+        """
         if more_may_follow and not self.has_chosen:
             # starting again from all counts is quicker than adding tallies one by one
             self.record = None
         elif self.record is not None:
+            if refits is not None:
+                defer_refits(self.record, not refits)
             update_from_tally(self.for_segment(segment), tally.clicks, tally.passes)
+
+    def copy(self, factory: PolicyFactory) -> PolicyRunner:
+        """Return a runner with counts of its own and the same policy; it may be made in another thread."""
+        runner = copy(self)
+        runner._factory, runner._pending = factory, self._pending.copy()
+        # drawing changes a record, so the constraints are imposed again
+        runner.record, runner._imposed = deepcopy(self.record), None
+        return runner
 
     def _ranking(self, numbers: Iterable[int]) -> Ranking:
         """Return a list with an entry for each slot, EMPTY at the end."""

@@ -23,9 +23,10 @@ OUTDATED = 0.02
 
 
 class _Best(NamedTuple):
-    posterior: Posterior
+    hierarchical: HierarchicalPosterior
     #: the rounds that it was computed from
     rounds: int
+    posteriors: dict[int | None, Posterior]
 
 
 class PosteriorCache:
@@ -37,7 +38,13 @@ class PosteriorCache:
         self._hierarchical: dict[bool, HierarchicalPosterior] = {}
         #: by segment, None for everybody
         self._posteriors: dict[int | None, Posterior] = {}
-        self._best: dict[int | None, _Best] = {}
+        self._best: dict[bool, _Best] = {}
+
+    def copy(self, factory: PolicyFactory) -> PosteriorCache:
+        """Return a cache for other counts that still has the posteriors of best lists."""
+        cache = PosteriorCache(factory)
+        cache._best = dict(self._best)
+        return cache
 
     def counts_grew(self) -> None:
         """Drop all but the posteriors of best lists, which may be a little out of date."""
@@ -52,37 +59,49 @@ class PosteriorCache:
     def values_changed(self) -> None:
         """Drop all that depends on values and retired items."""
         self._posteriors.clear()
-        self._best.clear()
+        for best in self._best.values():
+            best.posteriors.clear()
 
     def posterior(self, segment: int | None) -> Posterior:
         """The posterior of a segment; or of everybody, from the counts of all segments together."""
         if segment not in self._posteriors:
-            task, counts, worth = self._factory.task, self._factory.counted, self._factory.items.worth
-            everybody = segment is None
-            if everybody not in self._hierarchical:
-                counted = counts.for_everybody() if everybody else counts.in_order()
-                task = replace(task, segments=1) if everybody else task
-                self._hierarchical[everybody] = posterior_after(
-                    task, counted, half_life=self._factory.policy.options.get("half_life")
-                )
-            self._posteriors[segment] = summarize_posterior(
-                self._hierarchical[everybody],
-                counts.tally(segment),
-                task.position_bias,
-                segment=segment or 0,
-                values=worth.values.copy(),
-                excluded=worth.excluded,
-            )
+            self._posteriors[segment] = self._summary(self._fitted(segment is None), segment)
         return self._posteriors[segment]
 
     def best(self, segment: int | None) -> Posterior:
         """The same, out of date by up to 2 % of the rounds: quick enough for every decision."""
-        best = self._best.get(segment)
-        rounds = self._factory.counts.rounds
+        best = self.fit_best(all_segments=segment is not None)
+        if segment not in best.posteriors:
+            best.posteriors[segment] = self._summary(best.hierarchical, segment)
+        return best.posteriors[segment]
+
+    def fit_best(self, *, all_segments: bool) -> _Best:
+        """The posterior that best lists are from; fitted anew if it is out of date."""
+        best, rounds = self._best.get(not all_segments), self._factory.counts.rounds
         if best is None or rounds > best.rounds * (1.0 + OUTDATED):
-            best = _Best(self.posterior(segment), rounds)
-            self._best[segment] = best
-        return best.posterior
+            best = self._best[not all_segments] = _Best(self._fitted(not all_segments), rounds, {})
+        return best
+
+    def _fitted(self, everybody: bool) -> HierarchicalPosterior:
+        if everybody not in self._hierarchical:
+            task, counts = self._factory.task, self._factory.counted
+            counted = counts.for_everybody() if everybody else counts.in_order()
+            task = replace(task, segments=1) if everybody else task
+            self._hierarchical[everybody] = posterior_after(
+                task, counted, half_life=self._factory.policy.options.get("half_life")
+            )
+        return self._hierarchical[everybody]
+
+    def _summary(self, hierarchical: HierarchicalPosterior, segment: int | None) -> Posterior:
+        worth = self._factory.items.worth
+        return summarize_posterior(
+            hierarchical,
+            self._factory.counted.tally(segment),
+            self._factory.task.position_bias,
+            segment=segment or 0,
+            values=worth.values.copy(),
+            excluded=worth.excluded,
+        )
 
 
 def best_under(posterior: Posterior, constraints: CheckedConstraints) -> Ranking:

@@ -213,6 +213,8 @@ class Placements:
             await self.read(lambda store: [*map(read_changes, repeat(store), versions, earlier, repeat(hour))]),
             strict=True,
         ):
+            if isinstance(change, NewCounts) and change.placement.is_large:
+                change = await asyncio.get_running_loop().run_in_executor(self._thread, with_counts, change)
             if self._propensities is not None and old is not None and change is not None:
                 await self._propensities.settle(old)
             # learners change only here, between two decisions and never during one

@@ -27,6 +27,8 @@ from slotwise.service.storage.decision_types import Arm, IssuedDecision
 MAX_DRAWN, DRAWN_ITEMS = 16, 16_000
 
 
+#: items × slots × segments from which on learning takes longer than others should wait for
+LARGE_CELLS: Final = 20_000
 #: decisions with pending propensities; those of further decisions stay unknown
 MAX_WAITING: Final = 10_000
 
@@ -144,6 +146,11 @@ class Placement:
         """The items that may be shown."""
         return frozenset(item.id for item in self.definition.items)
 
+    @property
+    def is_large(self) -> bool:
+        """Whether learning takes longer than others should wait for."""
+        return len(self.numbers) * self.definition.slots * len(self.segments) >= LARGE_CELLS
+
     def choose(self, exclude: Collection[str], pin: Mapping[str, int], segment: str) -> tuple[str, ...]:
         """A list for a visitor, the first slot first."""
         number = self.segments.number(segment)
@@ -204,8 +211,7 @@ class Placement:
         """Learn new counts, up to a revision of the store's tally."""
         if self.recent is not None:
             self.recent.keep(counts.periods)
-        for segment, (clicks, passes) in counts.counts.items():
-            self.learner.update_from_tally(clicks, passes, segment=segment)
+        self.learner.update_from_tallies(counts.counts)
         for item, value in counts.values.items():
             self.learner.set_value(item, value)
         self.drawn.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pydantic import ValidationError
@@ -54,10 +54,14 @@ def read_changes(
 
 
 def with_counts(new_counts: NewCounts) -> Placement | UnreadablePlacement:
-    """The placement after it has learned new counts."""
+    """The placement after it has learned new counts; a copy of a large one, which decides meanwhile."""
     placement = new_counts.placement
     try:
+        if placement.is_large:
+            placement = replace(placement, learner=placement.learner.copy(), drawn={})
         placement.learn(new_counts)
+        if placement.is_large:
+            placement.learner.start(best_lists=not placement.definition.exploring)
     except Exception as problem:
         return _unreadable(Version(placement.name, placement.version, new_counts.revision), problem)
     return placement
@@ -92,6 +96,8 @@ def _changed(store: Store, version: Version, earlier: Placement | None, hour: in
         recent = read_recent(store, name, definition, hour)
     decayed = decayed_counts(definition, periods, hour)
     learner, segments = learner_of(definition, rows, decayed=decayed), VisitorSegments(definition.segments)
+    # here and not at the first decision, which others would wait for
+    learner.start(best_lists=not definition.exploring)
     numbers = numbered(learner.items)
     outdated = by_segment(segments, [row for row in rows if not segments.is_current(row.segment)])
     return Placement(

@@ -30,11 +30,13 @@ from slotwise.service.reports.uplift import ALWAYS, Span
 from slotwise.service.schemas.definition import MAX_ITEMS, PlacementDefinition
 from slotwise.service.schemas.overview_schemas import ItemsPage, OverviewDocument
 from slotwise.service.schemas.report_schemas import EstimatesDocument
+from slotwise.service.schemas.segment_rules import VisitorSegments
 from slotwise.service.storage import open_store
 from slotwise.service.storage.decision_types import hour_of
 
-#: a placement with as many items, or items times slots, is large: below, starting a process takes longer than estimates
-LARGE_ITEMS, LARGE_PAIRS = 10_000, 50_000
+#: a placement with as many items, or items × slots × segments, is large: estimates of smaller ones take less time than
+#: starting a process
+LARGE_ITEMS, LARGE_CELLS = 10_000, 50_000
 
 #: how long the idle process waits for requests
 IDLE_SECONDS: Final = 60.0
@@ -45,8 +47,8 @@ DOCUMENT: Final = TypeAdapter[EstimatesDocument](EstimatesDocument)
 
 def is_large(definition: PlacementDefinition) -> bool:
     """Whether the estimates of a placement take longer than starting a process."""
-    items = len(definition.items)
-    return items >= LARGE_ITEMS or items * definition.slots >= LARGE_PAIRS
+    items, segments = len(definition.items), len(VisitorSegments(definition.segments))
+    return items >= LARGE_ITEMS or items * definition.slots * segments >= LARGE_CELLS
 
 
 class LocalEstimator:
