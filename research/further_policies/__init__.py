@@ -1,5 +1,12 @@
-"""Policies that the package leaves out: one of our own that the default replaces, and two known by an abstract only."""
+"""Policies that the package leaves out: one of our own that the default replaces, and some of the literature."""
 
-from research.further_policies import ei_tlr, pairwise_ucb, tlr_ucb
+from research.further_policies import (
+    ei_tlr,
+    epsilon_ts,
+    exp_ts,
+    graves_lai_tracking,
+    pairwise_ucb,
+    tlr_ucb,
+)
 
-__all__ = ["ei_tlr", "pairwise_ucb", "tlr_ucb"]
+__all__ = ["ei_tlr", "epsilon_ts", "exp_ts", "graves_lai_tracking", "pairwise_ucb", "tlr_ucb"]
