@@ -71,6 +71,8 @@ class Watched:
         self.context.set_default_timeout(FOR_EVER * 1000)
         self.errors: list[str] = []
         self.asked: list[str] = []
+        #: a page that stays
+        self.kept: Page | None = None
         self.context.on("console", self._said)
         self.context.on("weberror", lambda problem: self.errors.append(str(problem.error)))
         self.context.on("request", self._requested)
@@ -100,7 +102,8 @@ class Watched:
     def close(self) -> None:
         """Leave all pages: nothing is noted after that."""
         for page in self.context.pages:
-            page.close()
+            if page is not self.kept:
+                page.close()
 
 
 def drawn(page: Page) -> None:
@@ -111,11 +114,24 @@ def drawn(page: Page) -> None:
     expect(page.get_by_text("…", exact=True)).to_have_count(0)
 
 
+@pytest.fixture(scope="package")
+def desk(browser: Browser, service: Client) -> Iterator[Watched]:
+    """A desk, in the light, for one test after the other: a context of its own would double what a test costs."""
+    visitor = Watched(browser, service, viewport={"width": 1280, "height": 900}, color_scheme="light")
+    # while a page of the service is open, the next one need not start a process
+    visitor.kept = visitor.context.new_page()
+    visitor.kept.goto(f"{visitor.url}/docs")
+    yield visitor
+    visitor.context.close()
+
+
 @pytest.fixture
-def watched(browser: Browser, service: Client) -> Iterator[Watched]:
-    """On a desk, in the light; afterwards: nothing went wrong, and nothing left the machine."""
-    found = Watched(browser, service, viewport={"width": 1280, "height": 900}, color_scheme="light")
-    yield found
-    found.context.close()
-    assert found.errors == []
-    assert all(address.startswith(f"{found.url}/") for address in found.asked), found.asked
+def watched(desk: Watched) -> Iterator[Watched]:
+    """Tabs at the desk; afterwards: nothing went wrong, and nothing left the machine."""
+    desk.close()
+    desk.errors.clear()
+    desk.asked.clear()
+    yield desk
+    desk.close()
+    assert desk.errors == []
+    assert all(address.startswith(f"{desk.url}/") for address in desk.asked), desk.asked
