@@ -607,7 +607,7 @@ FAULTS = [
         "service/http/connection_limits.py",
         "elif self._events > MAX_EVENTS or self._pieces > MAX_EVENTS:",
         "elif self._events > 1_000_000 * MAX_EVENTS:",
-        "tests/service/http/test_connection_limits.py::test_others_have_their_turn_after_a_few_chunks",
+        "tests/service/http/test_reading_turns.py::test_others_have_their_turn_after_a_few_chunks",
     ),
     Fault(
         "a body is read to its end before it is found to be too large",
