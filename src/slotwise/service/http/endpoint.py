@@ -125,16 +125,21 @@ class Operation:
         #: required arguments of the query
         self.required = {name for name, (_, default) in fields.items() if default is ...}
         self._query = create_model("Query", __config__=ConfigDict(extra="forbid"), **fields) if fields else None
-        statuses = {503, *refuses}
+        self.is_public = is_public
+        self.refuses = sorted({*self._own_refusals(), *refuses, *([] if is_public else [401])})
+        #: arguments of the query that may be repeated
+        self._lists = {name for name, (type_, _) in fields.items() if get_origin(get_args(type_)[0]) is list}
+
+    def _own_refusals(self) -> set[int]:
+        """Return the statuses of errors that follow from the types of the arguments."""
+        statuses = {503}
         # a PUT that creates something finds the rest of its path, or responds with 404
-        creates = method == "PUT" and 201 in answers
+        creates = self.method == "PUT" and 201 in self.answers
         statuses |= {404} if len(self.parameters) > creates else set()
         statuses |= {422} if self.body or self.query or self.headers else set()
         statuses |= {400, 408, 413} if self.body else set()
         statuses |= {412} if "If-Match" in self.headers else set()
-        self.is_public, self.refuses = is_public, sorted(statuses if is_public else {401, *statuses})
-        #: arguments of the query that may be repeated
-        self._lists = {name for name, (type_, _) in fields.items() if get_origin(get_args(type_)[0]) is list}
+        return statuses
 
     def route(self) -> Route:
         """Return the route for a router."""

@@ -88,21 +88,6 @@ class Overviews:
             estimates["half_life"],
             definition.half_life == "auto",
         )
-        facts = Facts(
-            now,
-            definition.slots,
-            estimates["window_seconds"],
-            definition.mode,
-            overall.counters,
-            overall.document["items"],
-            overall.document["best_list"],
-            overall.for_owner.values,
-            by_hour.ends,
-            last,
-            by_hour.drift.clearest,
-            definition.half_life is not None,
-            definition.exploring,
-        )
         return {
             "name": request.name,
             "version": view.version.version,
@@ -114,7 +99,7 @@ class Overviews:
             "window_seconds": estimates["window_seconds"],
             "segments": definition.segments,
             "segment": list(request.segment),
-            "state": state(facts),
+            "state": state(_facts(view, overall, by_hour, last, now)),
             "uplift": estimates["uplift"],
             "uplift_in_period": recent,
             "pays": pays(estimates["uplift"], definition.holdout, every_day=True),
@@ -165,6 +150,26 @@ def _read_by_hour(store: Store, version: Version, bias: Sequence[float], hour: i
     ends = store.hourly_summaries(name, int(now) - BEST_DAYS * DAY)
     lists = [(start, json.loads(text)["best_list"]) for start, text in ends]
     return _ByHour(hour, version.version, find_drift(counts, bias, now), lists)
+
+
+def _facts(view: EstimatesView, overall: EstimatesView, by_hour: _ByHour, last_hour: int | None, now: float) -> Facts:
+    definition = view.definition
+    assert overall.for_owner is not None
+    return Facts(
+        now,
+        definition.slots,
+        view.document["window_seconds"],
+        definition.mode,
+        overall.counters,
+        overall.document["items"],
+        overall.document["best_list"],
+        overall.for_owner.values,
+        by_hour.ends,
+        last_hour,
+        by_hour.drift.clearest,
+        definition.half_life is not None,
+        definition.exploring,
+    )
 
 
 def _last_hour(store: Store, name: str, now: float) -> int | None:

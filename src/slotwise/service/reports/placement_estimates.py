@@ -90,7 +90,7 @@ class _Known:
     from_tally: FromTally
 
 
-class _Read(NamedTuple):
+class _Reading(NamedTuple):
     """A consistent reading of the store."""
 
     version: Version
@@ -137,36 +137,14 @@ class PlacementEstimates:
         self, name: str, segment: Sequence[str] = (), span: Span = ALWAYS, *, for_owner: bool = False
     ) -> EstimatesView:
         """The document with its inputs; with `for_owner`, also the results for the overview."""
-        key = name, tuple(segment)
-        known: _Known | None = None
-        hour = self._placements.hour()
-
-        def read(store: Store) -> _Read:
-            # one snapshot: a document without pending decisions has all of them in its tally
-            with store.snapshot():
-                version = store.version(name)
-                if version is None:
-                    raise UnknownPlacement(f"there is no placement {name!r}")
-                is_same = known is not None and known.version == version and known.hour in (None, hour)
-                is_same = is_same and (not for_owner or (known is not None and known.from_tally.for_owner is not None))
-                definition = known.definition if known and is_same else _definition(store, name)
-                return _Read(
-                    version,
-                    store.counters_of(name),
-                    store.reported(name),
-                    window_now(store, name, definition),
-                    definition,
-                    _evidence(store, name, definition, segment, span),
-                    None if is_same else store.tally(name),
-                    None if is_same else read_periods(store, name, definition),
-                )
-
+        key, hour = (name, tuple(segment)), self._placements.hour()
         async with self._turn:
             # the request before this one may have been the same
             known = self._known.get(key)
-            reading = await self._placements.read(read)
-            segments = VisitorSegments(reading.definition.segments)
-            matching = segments.matching(segment)
+            if for_owner and known is not None and known.from_tally.for_owner is None:
+                known = None
+            reading = await self._placements.read(lambda store: _read(store, name, segment, span, known, hour))
+            matching = VisitorSegments(reading.definition.segments).matching(segment)
             if reading.rows is None:
                 assert known is not None
                 from_tally = known.from_tally
@@ -174,29 +152,54 @@ class PlacementEstimates:
                 from_tally = await asyncio.to_thread(_estimated, reading, reading.rows, matching, hour, for_owner)
                 decay_hour = None if reading.definition.half_life is None else hour
                 self._known.put(key, _Known(reading.version, reading.definition, decay_hour, from_tally))
-        by_segment = _by_segment(segments, matching, reading.counters)
-        reported, until = reading.reported
-        total = sum(by_segment.values(), Counters())
-        document: EstimatesDocument = {
-            "items": from_tally.items,
-            "position_bias": from_tally.position_bias,
-            "tally": from_tally.tally,
-            "best_list": from_tally.best_list,
-            "decisions": {
-                **counts(total),
-                "reported": reported,
-                "reported_until": None if until is None else rfc3339(until),
-            },
-            "by_segment": [
-                {"segment": segments.context(number), "decisions": counts(counted)}
-                for number, counted in by_segment.items()
-            ],
-            "window_seconds": reading.window_seconds,
-            "uplift": uplift(reading.evidence),
-            "shadow": from_tally.shadow,
-            "half_life": from_tally.half_life,
-        }
-        return EstimatesView(document, reading.version, reading.definition, total, from_tally.for_owner)
+        return _view(reading, from_tally, matching)
+
+
+def _read(store: Store, name: str, segment: Sequence[str], span: Span, known: _Known | None, hour: int) -> _Reading:
+    """Read a placement in one snapshot: a document without pending decisions has all of them in its tally."""
+    with store.snapshot():
+        version = store.version(name)
+        if version is None:
+            raise UnknownPlacement(f"there is no placement {name!r}")
+        is_same = known is not None and known.version == version and known.hour in (None, hour)
+        definition = known.definition if known and is_same else _definition(store, name)
+        return _Reading(
+            version,
+            store.counters_of(name),
+            store.reported(name),
+            window_now(store, name, definition),
+            definition,
+            _evidence(store, name, definition, segment, span),
+            None if is_same else store.tally(name),
+            None if is_same else read_periods(store, name, definition),
+        )
+
+
+def _view(reading: _Reading, from_tally: FromTally, matching: Sequence[int]) -> EstimatesView:
+    segments = VisitorSegments(reading.definition.segments)
+    by_segment = _by_segment(segments, matching, reading.counters)
+    reported, until = reading.reported
+    total = sum(by_segment.values(), Counters())
+    document: EstimatesDocument = {
+        "items": from_tally.items,
+        "position_bias": from_tally.position_bias,
+        "tally": from_tally.tally,
+        "best_list": from_tally.best_list,
+        "decisions": {
+            **counts(total),
+            "reported": reported,
+            "reported_until": None if until is None else rfc3339(until),
+        },
+        "by_segment": [
+            {"segment": segments.context(number), "decisions": counts(counted)}
+            for number, counted in by_segment.items()
+        ],
+        "window_seconds": reading.window_seconds,
+        "uplift": uplift(reading.evidence),
+        "shadow": from_tally.shadow,
+        "half_life": from_tally.half_life,
+    }
+    return EstimatesView(document, reading.version, reading.definition, total, from_tally.for_owner)
 
 
 def _definition(store: Store, name: str) -> PlacementDefinition:
@@ -226,7 +229,7 @@ def _by_segment(
 
 
 def _estimated(
-    reading: _Read, rows: Sequence[TallyRow], chosen: Sequence[int], hour: int, for_owner: bool
+    reading: _Reading, rows: Sequence[TallyRow], chosen: Sequence[int], hour: int, for_owner: bool
 ) -> FromTally:
     decayed = decayed_counts(reading.definition, reading.periods, hour)
     return estimated(reading.definition, rows, chosen, decayed, for_owner=for_owner)
