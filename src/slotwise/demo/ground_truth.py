@@ -128,11 +128,11 @@ class Truth:
     @cached_property
     def _rates_at_random(self) -> dict[Device, float]:
         rankings = np.array([*itertools.permutations(range(len(self.items)), self.slots)])
-        found: dict[Device, float] = {}
+        rates: dict[Device, float] = {}
         for device in DEVICES:
             weights = (np.array(self.visibility) * np.array(self._tastes(device))[rankings]).sum(axis=1)
-            found[device] = float((weights / (1.0 + weights)).mean())
-        return found
+            rates[device] = float((weights / (1.0 + weights)).mean())
+        return rates
 
     def attractiveness_in_first_slot(self, item: str, device: Device) -> float:
         """Return the attractiveness on the scale of the service's estimates."""

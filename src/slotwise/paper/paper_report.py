@@ -83,27 +83,27 @@ def _bounds(paper: Paper) -> list[list[str]]:
 def _coverage(paper: Paper) -> list[list[str]]:
     return [
         [
-            f"({one.problem})",
-            one.policy,
-            one.interval,
-            f"{100 * one.promised:.2f}",
-            f"{100 * one.covered:.2f} ± {100 * one.standard_error:.2f}",
-            f"{100 * one.all_covered:.0f}",
-            f"{one.median_relative_width:.2f}",
-            f"{100 * one.converged:.0f}",
+            f"({cell.problem})",
+            cell.policy,
+            cell.interval,
+            f"{100 * cell.promised:.2f}",
+            f"{100 * cell.covered:.2f} ± {100 * cell.standard_error:.2f}",
+            f"{100 * cell.all_covered:.0f}",
+            f"{cell.median_relative_width:.2f}",
+            f"{100 * cell.converged:.0f}",
         ]
-        for one in paper.coverage
+        for cell in paper.coverage
     ]
 
 
 def _coverage_in_words(paper: Paper) -> list[str]:
     """Return one sentence for each interval: its mean and lowest coverage, and its width."""
     sentences = []
-    for interval in dict.fromkeys(one.interval for one in paper.coverage):
-        ours = [one for one in paper.coverage if one.interval == interval]
-        least = min(ours, key=lambda one: one.covered)
-        share = float(np.mean([one.covered for one in ours]))
-        width = float(np.median([one.median_relative_width for one in ours]))
+    for interval in dict.fromkeys(cell.interval for cell in paper.coverage):
+        ours = [cell for cell in paper.coverage if cell.interval == interval]
+        least = min(ours, key=lambda cell: cell.covered)
+        share = float(np.mean([cell.covered for cell in ours]))
+        width = float(np.median([cell.median_relative_width for cell in ours]))
         sentences.append(
             f"{interval}: mean coverage {100 * share:.2f} %, lowest coverage "
             f"{100 * least.covered:.2f} % (problem ({least.problem}), {least.policy}), nominal coverage "

@@ -1,4 +1,4 @@
-"""The features of items, by name: numbers and categories, any of which an item may lack."""
+"""The features of items, by name: numbers and categories; an item may lack any of them."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class PosteriorCache:
         return best.posteriors[segment]
 
     def fit_best(self, *, all_segments: bool) -> _Best:
-        """The posterior that best lists are from; fitted anew if it is out of date."""
+        """The posterior that best lists are from; fitted again if it is out of date."""
         best, rounds = self._best.get(not all_segments), self._factory.counts.rounds
         if best is None or rounds > best.rounds * (1.0 + OUTDATED):
             best = self._best[not all_segments] = _Best(self._fitted(not all_segments), rounds, {})

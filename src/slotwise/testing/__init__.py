@@ -1,6 +1,6 @@
 """Conformance checks for your own policy, estimator or click model.
 
-Each check raises `AssertionError` with a message that says which requirement is not met.
+Each check raises `AssertionError` with a message that names the requirement.
 
 >>> from slotwise.testing import check_click_model, check_estimator, check_policy
 >>> check_policy("epoch-ucb")

@@ -20,7 +20,7 @@ TOLERANCE = 0.25
 
 
 def check_estimator(estimator: str | EstimatorEntry) -> None:
-    """Check that an estimator finds attractiveness and position bias, whatever the order of the items.
+    """Check that an estimator finds attractiveness and position bias, in any order of the items.
 
     Parameters
     ----------
