@@ -68,7 +68,9 @@ def study(
     data: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="For log-truths: real logs, yandex/sessions.txt and clara2/pages.tsv; optional."
+            metavar="FOLDER",
+            help="For log-truths: real logs, yandex/sessions.txt and clara2/pages.tsv; optional. For judgements: "
+            "pages.tsv and labels.tsv.",
         ),
     ] = None,
 ) -> None:

@@ -147,6 +147,17 @@ def _log_truths(
     _write_tables(out, text + "\n")
 
 
+def _judgements(out: Path, jobs: int, quick: bool, *, data: Path | None = None) -> None:  # noqa: ARG001
+    """How well judgements from clicks order documents, against labels by people."""
+    from research import judgement_study
+
+    if data is None:
+        raise InvalidInput("the study of judgements needs --data FOLDER, with pages.tsv and labels.tsv")
+    text = judgement_study.table(data)
+    print(text)
+    _write_tables(out, text)
+
+
 def _graves_lai(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
     """Graves and Lai's constant C of the paper's problems and of eight more."""
     problems = paper_problems() if quick else paper_problems() | further_problems()
@@ -167,5 +178,6 @@ STUDIES: dict[str, Callable[..., None]] = {
     "contextual": _contextual,
     "logs": _logs,
     "log-truths": _log_truths,
+    "judgements": _judgements,
     "graves-lai": _graves_lai,
 }

@@ -19,6 +19,7 @@ COMMANDS = {
     "bounds": "slotwise.cli.bounds_command",
     "paper": "slotwise.cli.paper_command",
     "fit": "slotwise.cli.fit_command",
+    "judge": "slotwise.cli.judge_command",
     "score": "slotwise.cli.score_command",
     "evaluate": "slotwise.cli.evaluate_command",
     "demo": "slotwise.cli.demo_command",
