@@ -28,9 +28,11 @@ class DecisionConstraints(NamedTuple):
 
     exclude: frozenset[int]
     pinned: tuple[tuple[int, int], ...]
+    #: the only items that may be shown; None if all may
+    candidates: frozenset[int] | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.exclude or self.pinned)
+        return bool(self.exclude or self.pinned or self.candidates is not None)
 
 
 class CheckedConstraints(NamedTuple):
@@ -121,19 +123,24 @@ class Catalog:
         """The values of clicks, and the retired items."""
         return Worth(self.values, np.array(sorted(self.retired), np.int64))
 
-    def constraints(self, exclude: object, pin: object, slots: int) -> DecisionConstraints:
+    def constraints(self, exclude: object, pin: object, slots: int, candidates: object = None) -> DecisionConstraints:
         """The constraints of a decision, from ids, and slots counted from 1."""
         excluded = frozenset(self.numbered("exclude", exclude))
+        only = None if candidates is None else frozenset(self.numbered("candidates", candidates))
         if not pin and isinstance(pin, Mapping | None):
-            return DecisionConstraints(excluded, ())
+            return DecisionConstraints(excluded, (), only)
         checked = validation.pins("pin", pin, first=1, last=slots)
-        return DecisionConstraints(
-            excluded, tuple((self.number("pin", item), slot - 1) for item, slot in checked.items())
-        )
+        pinned = tuple((self.number("pin", item), slot - 1) for item, slot in checked.items())
+        return DecisionConstraints(excluded, pinned, only)
 
     def checked(self, constraints: DecisionConstraints) -> CheckedConstraints:
         """The constraints of a decision together with the retired items; an error that names why no list meets them."""
-        excluded = constraints.exclude.union(self.retired)
+        only = constraints.candidates
+        is_excluded = np.full(len(self), only is not None)
+        if only is not None:
+            is_excluded[[*only]] = False
+        is_excluded[[*constraints.exclude, *self.retired]] = True
+        excluded = np.flatnonzero(is_excluded)
         allowed = len(self) - len(excluded)
         for number, slot in constraints.pinned:
             item = self.ids[number]
@@ -141,13 +148,17 @@ class Catalog:
                 raise InvalidInput(f"pin names {item!r}, which is retired")
             if number in constraints.exclude:
                 raise InvalidInput(f"{item!r} is both in pin and in exclude")
+            if only is not None and number not in only:
+                raise InvalidInput(f"pin names {item!r}, which is not in candidates")
             if slot >= allowed:
                 raise InvalidInput(
                     f"pin puts {item!r} into slot {slot + 1}, but only {allowed} of the items are left to show"
                 )
+        if allowed == 0 and only is not None:
+            raise InvalidInput(f"candidates leave nothing to show: none of the {len(only)} may be shown")
         if allowed == 0:
             raise InvalidInput(f"exclude leaves nothing to show: it names all of the {len(constraints.exclude)} items")
-        return CheckedConstraints(np.array(sorted(excluded), np.int64), dict(constraints.pinned), allowed)
+        return CheckedConstraints(excluded, dict(constraints.pinned), allowed)
 
     def _add(self, item: object) -> int:
         id = checked_id(item)

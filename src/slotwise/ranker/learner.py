@@ -140,13 +140,18 @@ class Learner(PosteriorReports):
         return self._factory.counted.shown()
 
     def choose(
-        self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None, segment: int = 0
+        self,
+        exclude: Iterable[str] = (),
+        pin: Mapping[str, int] | None = None,
+        segment: int = 0,
+        candidates: Iterable[str] | None = None,
     ) -> tuple[str, ...]:
         """Choose a list for one page view, the first slot's item first; slots in `pin` count from 1.
 
-        If fewer items are left than there are slots, the list is shorter: the last slots stay empty.
+        If `candidates` are given, only these are shown. If fewer items are left than there are slots, the list is
+        shorter: the last slots stay empty.
         """
-        number = self._prepared(segment, exclude, pin)
+        number = self._prepared(segment, exclude, pin, candidates)
         return self._items.named(self._runner.choose(self.rng, number))
 
     def choose_several(
@@ -158,22 +163,35 @@ class Learner(PosteriorReports):
         return [tuple([ids[number] for number in shown if number != EMPTY]) for shown in lists]
 
     def count_several(
-        self, count: int, segment: int = 0, *, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None
+        self,
+        count: int,
+        segment: int = 0,
+        *,
+        exclude: Iterable[str] = (),
+        pin: Mapping[str, int] | None = None,
+        candidates: Iterable[str] | None = None,
     ) -> Counter[tuple[int, str]]:
         """Count the items in each slot, from 0, over the lists of `count` calls of `choose`.
 
         >>> sorted(Learner(["a", "b"], slots=2).count_several(7, pin={"b": 1}).items())
         [((0, 'b'), 7), ((1, 'a'), 7)]
         """
-        lists = self._drawn(count, segment, exclude, pin)
+        lists = self._drawn(count, segment, exclude, pin, candidates)
         # a number for each pair of slot and item
         pairs, times = np.unique((lists * self.slots + np.arange(self.slots))[lists != EMPTY], return_counts=True)
         ids, counted = self._items.ids, zip(pairs.tolist(), times.tolist(), strict=True)
         return Counter({(pair % self.slots, ids[pair // self.slots]): times for pair, times in counted})
 
-    def _drawn(self, count: int, segment: int, exclude: Iterable[str], pin: Mapping[str, int] | None) -> IntArray:
+    def _drawn(
+        self,
+        count: int,
+        segment: int,
+        exclude: Iterable[str],
+        pin: Mapping[str, int] | None,
+        candidates: Iterable[str] | None = None,
+    ) -> IntArray:
         """Draw `count` lists of item numbers."""
-        number = self._prepared(segment, exclude, pin)
+        number = self._prepared(segment, exclude, pin, candidates)
         return self._runner.choose_several(count, self.rng, number)
 
     def add_pending(self, shown: Iterable[str], segment: int = 0) -> None:
@@ -292,9 +310,12 @@ class Learner(PosteriorReports):
         self._items.set_value(item, value)
         self._constraints_changed()
 
-    def _prepared(self, segment: int, exclude: Iterable[str], pin: Mapping[str, int] | None) -> int:
+    def _prepared(
+        self, segment: int, exclude: Iterable[str], pin: Mapping[str, int] | None, candidates: Iterable[str] | None
+    ) -> int:
         """Return the number of a segment, and set the constraints of the decision."""
-        number, constraints = self._factory.segment(segment), self._items.constraints(exclude, pin, self.slots)
+        number = self._factory.segment(segment)
+        constraints = self._items.constraints(exclude, pin, self.slots, candidates)
         self._runner.started()
         self._runner.for_segment(number)
         self._runner.impose(constraints)

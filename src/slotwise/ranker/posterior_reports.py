@@ -168,13 +168,17 @@ class PosteriorReports:
             return _draw_list_values(posterior, rankings)
 
     def choose_best(
-        self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None, segment: int = 0
+        self,
+        exclude: Iterable[str] = (),
+        pin: Mapping[str, int] | None = None,
+        segment: int = 0,
+        candidates: Iterable[str] | None = None,
     ) -> tuple[str, ...]:
         """The best list for one page view, without exploration, under the constraints that `choose` takes.
 
         It is computed again each time the page views have grown by 2 %.
         """
-        number, constraints = self._segment_or_all(segment), self._checked_constraints(exclude, pin)
+        number, constraints = self._segment_or_all(segment), self._checked_constraints(exclude, pin, candidates)
         with self._factory.kernels.for_estimates(len(self._items)):
             return self._items.named(best_under(self._posteriors.best(number), constraints))
 
@@ -184,8 +188,10 @@ class PosteriorReports:
         with self._factory.kernels.for_estimates(len(self._items)):
             yield self._posteriors.posterior(self._segment_or_all(segment))
 
-    def _checked_constraints(self, exclude: Iterable[str], pin: Mapping[str, int] | None) -> CheckedConstraints:
-        return self._items.checked(self._items.constraints(exclude, pin, self._factory.slots))
+    def _checked_constraints(
+        self, exclude: Iterable[str], pin: Mapping[str, int] | None, candidates: Iterable[str] | None = None
+    ) -> CheckedConstraints:
+        return self._items.checked(self._items.constraints(exclude, pin, self._factory.slots, candidates))
 
     def _segment_or_all(self, segment: int | None) -> int | None:
         """A single segment is everybody."""

@@ -209,3 +209,52 @@ def test_remembered_visitors_and_keys_expire(client: Client, store: str, name: s
     for table in ("keys", "visitors"):
         assert opened.all(f"SELECT * FROM {table} WHERE placement = ?", (name,)) == []
     opened.close()
+
+
+def test_many_decisions_are_made_at_once_and_by_one_key(client: Client, name: str) -> None:
+    first = ask(client, name, "many", count=20, exclude=["item 1"])
+    assert first.status_code == 201
+    decisions = first.json()["decisions"]
+    assert len({decision["id"] for decision in decisions}) == 20
+    assert all(len(decision["items"]) == 3 and "item 1" not in decision["items"] for decision in decisions)
+    again = ask(client, name, "many", count=20, exclude=["item 1"])
+    assert (again.status_code, again.content) == (200, first.content)
+    # another request under the same key is refused whole
+    assert ask(client, name, "many", count=20, exclude=["item 2"]).status_code == 422
+    assert client.estimates(name)["decisions"]["issued"] == 20
+    assert [ask(client, name, count=count).status_code for count in (0, 101, 1.5, True)] == [422] * 4
+    assert len(ask(client, name, count=1).json()["decisions"]) == 1
+
+
+def test_many_outcomes_get_a_verdict_each(client: Client, name: str) -> None:
+    one, other, third = ask(client, name, count=3).json()["decisions"]
+    unknown = "0" * 32
+    outcomes = [
+        {"id": one["id"], "clicked": one["items"][0]},
+        {"id": one["id"], "clicked": one["items"][0]},
+        {"id": one["id"], "clicked": one["items"][1]},
+        {"id": other["id"], "clicked": "nobody"},
+        {"id": other["id"], "shown": False},
+        {"id": unknown, "clicked": None},
+        {"id": "no id", "clicked": None},
+    ]
+    answer = client.post("/v1/decisions/outcomes", json={"outcomes": outcomes})
+    assert answer.status_code == 200
+    verdicts = ["recorded", "duplicate", "conflict", "unknown_item", "recorded", "unknown_decision", "unknown_decision"]
+    assert answer.json()["outcomes"] == [
+        {"id": outcome["id"], "verdict": verdict} for outcome, verdict in zip(outcomes, verdicts, strict=True)
+    ]
+    client.settle(name)
+    late = client.post("/v1/decisions/outcomes", json={"outcomes": [{"id": third["id"], "clicked": None}]})
+    assert late.json()["outcomes"] == [{"id": third["id"], "verdict": "late"}]
+    counted = client.estimates(name)["decisions"]
+    assert (counted["clicked"], counted["not_shown"], counted["no_click"]) == (1, 1, 1)
+    refused: list[Any] = [
+        {},
+        {"outcomes": []},
+        {"outcomes": [{"id": unknown}]},
+        {"outcomes": [outcomes[0]] * 1_001},
+        [],
+    ]
+    for body in refused:
+        assert client.post("/v1/decisions/outcomes", json=body).status_code == 422

@@ -18,18 +18,18 @@ def decide(
     """A decision that is not written yet: the store may replace it by an earlier one of the same key or visitor."""
     definition = placement.definition
     # other items cannot be shown anyway
-    exclude = [item for item in request.exclude if item in placement.numbers]
+    exclude, candidates = [item for item in request.exclude if item in placement.numbers], request.candidates
     arm = _arm(definition)
     segment = placement.segments.text(request.context)
     items: tuple[str, ...] = ()
-    pin = definition.pinned(exclude, request.pin)
-    if arm == "learned" or exclude or request.pin:
+    pin = definition.pinned(exclude, request.pin, candidates)
+    if arm == "learned" or exclude or request.pin or candidates:
         # in every arm, because it rejects constraints that cannot be satisfied
-        items = placement.choose(exclude, pin, segment)
+        items = placement.choose(exclude, pin, candidates, segment)
     if arm != "learned":
-        items = definition.control_list(exclude, pin)
+        items = definition.control_list(exclude, pin, candidates)
     window, waits = placement.window()
-    conditions = _conditions(segment, exclude, pin)
+    conditions = _conditions(segment, exclude, pin, candidates)
     pending = placement.pending_propensities
     redrawn = pending.redrawn.get(conditions)
     decision = IssuedDecision(
@@ -52,10 +52,13 @@ def decide(
     return decision
 
 
-def _conditions(segment: str, exclude: Sequence[str], pin: Mapping[str, int]) -> Conditions:
-    if not (segment or exclude or pin):
+def _conditions(
+    segment: str, exclude: Sequence[str], pin: Mapping[str, int], candidates: Sequence[str] | None
+) -> Conditions:
+    if not (segment or exclude or pin or candidates):
         return NO_CONDITIONS
-    return Conditions(segment, tuple(sorted(exclude)), tuple(sorted(pin.items())))
+    only = None if candidates is None else tuple(sorted(candidates))
+    return Conditions(segment, tuple(sorted(exclude)), tuple(sorted(pin.items())), only)
 
 
 def _arm(definition: PlacementDefinition) -> Arm:
@@ -66,7 +69,7 @@ def _arm(definition: PlacementDefinition) -> Arm:
 
 def once_for(key: str | None, request: DecisionRequest, digests: Digests) -> Once | None:
     """The idempotency key of a decision, with a hash of the request."""
-    return None if key is None else Once(key, digests.of("request", request.model_dump()))
+    return None if key is None else Once(key, digests.of("request", request.model_dump(exclude_none=True)))
 
 
 def sticky_for(placement: Placement, request: DecisionRequest, now: float, digests: Digests) -> Sticky | None:
@@ -74,12 +77,14 @@ def sticky_for(placement: Placement, request: DecisionRequest, now: float, diges
     definition = placement.definition
     if request.visitor is None or definition.sticky_seconds is None:
         return None
-    segment = placement.segments.text(request.context)
+    segment, allowed = placement.segments.text(request.context), placement.listed
+    if request.candidates is not None:
+        allowed = allowed.intersection(request.candidates)
     return Sticky(
         digests.of("visitor", placement.name, request.visitor),
         # a holdout that has ended, another mode, or exploring on or off applies to everybody from now on
         digests.of("terms", definition.mode, definition.exploring, definition.slots, definition.holdout > 0.0, segment),
         now + definition.sticky_seconds,
-        placement.listed.difference(request.exclude) if request.exclude else placement.listed,
-        definition.pinned(request.exclude, request.pin),
+        allowed.difference(request.exclude) if request.exclude else allowed,
+        definition.pinned(request.exclude, request.pin, request.candidates),
     )

@@ -21,7 +21,7 @@ from slotwise.core.goal import MAX_VALUE
 from slotwise.service.schemas.definition import EXAMPLE, FollowingWindow, Mode, PlacementDefinition
 from slotwise.service.schemas.name_rules import MAX_NAME
 from slotwise.service.schemas.report_schemas import CHANGE, ChangeDocument, FieldProblem, closed
-from slotwise.service.storage.decision_types import Arm, Kind, Outcome
+from slotwise.service.storage.decision_types import Arm, Kind, Outcome, Verdict
 
 _ID: Final = "019a8c3f7d2b5e60c1f2a3b4c5d6e7f8"
 _TOKEN: Final = "AZqMP30rXmDB8qO0xdbn-EHaPz3Q..."
@@ -42,6 +42,8 @@ _ONE_REQUIRED: Final[dict[str, Any]] = {
 
 #: in one outcome
 MAX_CLICKS: Final = 20
+#: in one request
+MAX_OUTCOMES: Final = 1_000
 ClickedItem = Annotated[str, StringConstraints(max_length=MAX_NAME)]
 Clicks = Annotated[list[ClickedItem], Field(min_length=1, max_length=MAX_CLICKS)]
 
@@ -105,6 +107,44 @@ class ReportedOutcome(BaseModel):
         return Outcome("clicked", first, tuple(then), self.value)
 
 
+class DecisionOutcome(ReportedOutcome):
+    """An outcome with the decision's id."""
+
+    model_config = ConfigDict(json_schema_extra={**_ONE_REQUIRED, "examples": [{"id": _ID, "clicked": "tea"}]})
+
+    id: Annotated[str, StringConstraints(max_length=MAX_NAME)]
+
+
+class OutcomeList(BaseModel):
+    """Outcomes of many decisions."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        json_schema_extra={"examples": [{"outcomes": [{"id": _ID, "clicked": "tea"}]}]},
+    )
+
+    outcomes: Annotated[list[DecisionOutcome], Field(min_length=1, max_length=MAX_OUTCOMES)]
+
+
+@with_config(closed({"id": _ID, "verdict": "recorded"}))
+class VerdictDocument(TypedDict):
+    """The verdict on one outcome."""
+
+    id: str
+    verdict: Verdict
+    """recorded; duplicate: the same as before; conflict: another one was reported before; late: after the deadline;
+    unknown_decision; unknown_item: the clicked item was not shown."""
+
+
+@with_config(closed({"outcomes": [{"id": _ID, "verdict": "recorded"}]}))
+class VerdictList(TypedDict):
+    """Verdicts in the order of the outcomes."""
+
+    outcomes: list[VerdictDocument]
+
+
 class BrowserOutcome(ReportedOutcome):
     """An outcome with the decision's token instead of an API key."""
 
@@ -140,6 +180,13 @@ class DecisionDocument(TypedDict):
     """Deadline of the outcome."""
     token: str
     """Token for reporting the outcome from a browser."""
+
+
+@with_config(closed({"decisions": []}))
+class DecisionList(TypedDict):
+    """Lists for several views, in answer to a request with `count`."""
+
+    decisions: list[DecisionDocument]
 
 
 @with_config(

@@ -40,11 +40,12 @@ class Conditions(NamedTuple):
     exclude: tuple[str, ...] = ()
     #: items and their slots, counted from 1
     pin: tuple[tuple[str, int], ...] = ()
+    candidates: tuple[str, ...] | None = None
 
     @property
-    def constraints(self) -> tuple[tuple[str, ...], dict[str, int]]:
-        """Excluded and pinned items."""
-        return self.exclude, dict(self.pin)
+    def constraints(self) -> tuple[tuple[str, ...], dict[str, int], tuple[str, ...] | None]:
+        """Excluded and pinned items, and candidates."""
+        return self.exclude, dict(self.pin), self.candidates
 
 
 NO_CONDITIONS: Final = Conditions()
@@ -151,13 +152,15 @@ class Placement:
         """Whether learning takes longer than others should wait for."""
         return len(self.numbers) * self.definition.slots * len(self.segments) >= LARGE_CELLS
 
-    def choose(self, exclude: Collection[str], pin: Mapping[str, int], segment: str) -> tuple[str, ...]:
+    def choose(
+        self, exclude: Collection[str], pin: Mapping[str, int], candidates: Collection[str] | None, segment: str
+    ) -> tuple[str, ...]:
         """A list for a visitor, the first slot first."""
         number = self.segments.number(segment)
         if not self.definition.exploring:
-            return self.learner.choose_best(exclude, pin, number)
-        if exclude or pin != self.definition.pin:
-            return self.learner.choose(exclude, pin, number)
+            return self.learner.choose_best(exclude, pin, number, candidates)
+        if exclude or candidates or pin != self.definition.pin:
+            return self.learner.choose(exclude, pin, number, candidates)
         drawn = self.drawn.get(number)
         if not drawn:
             count = max(1, min(MAX_DRAWN, DRAWN_ITEMS // len(self.numbers)))
@@ -166,8 +169,9 @@ class Placement:
 
     def draw(self, count: int, conditions: Conditions) -> Counter[tuple[int, str]]:
         """How often each item is in each slot, counted from 0, in newly drawn lists under the same conditions."""
-        exclude, pin = conditions.constraints
-        return self.learner.count_several(count, self.segments.number(conditions.segment), exclude=exclude, pin=pin)
+        exclude, pin, candidates = conditions.constraints
+        number = self.segments.number(conditions.segment)
+        return self.learner.count_several(count, number, exclude=exclude, pin=pin, candidates=candidates)
 
     def window(self) -> tuple[float, float | None]:
         """Seconds that a decision waits, and the maximum if the decision waits for it to measure delays."""

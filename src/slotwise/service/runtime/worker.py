@@ -235,14 +235,39 @@ class Worker:
             An idempotency key.
         """
         placement = self._placements.get(name) or await self._placements.placement(name)
+        decision = await self._writer.issue(self._drawn(placement, request, key))
+        _refuse(decision, key)
+        return decision
+
+    async def decide_several(
+        self, name: str, request: DecisionRequest, count: int, key: str | None = None
+    ) -> list[IssuedDecision]:
+        """Return decisions for several views, all of them or none; with a repeated key, the earlier decisions.
+
+        Parameters
+        ----------
+        name
+            The placement.
+        request
+            Constraints, context and visitor of each.
+        count
+            The number of decisions.
+        key
+            An idempotency key.
+        """
+        placement = self._placements.get(name) or await self._placements.placement(name)
+        # no header has a line break, so these are no keys of single decisions
+        keys = [None if key is None else f"{key}\n{count}\n{number}" for number in range(count)]
+        drawn = [self._drawn(placement, request, each) for each in keys]
+        decisions = await asyncio.gather(*self._writer.write_all(drawn))
+        for decision in decisions:
+            _refuse(decision, key)
+        return decisions
+
+    def _drawn(self, placement: Placement, request: DecisionRequest, key: str | None) -> IssuedDecision:
         now, digests = self._clock(), self._digests
         once, sticky = decide.once_for(key, request, digests), decide.sticky_for(placement, request, now, digests)
-        decision = await self._writer.issue(decide.decide(placement, request, now, once, sticky))
-        if decision.fate == "unknown_placement":
-            raise UnknownPlacement(f"there is no placement {name!r}")
-        if decision.fate == "other_request":
-            raise InvalidInput(f"Idempotency-Key {validation.short(key)} was used before, for another request")
-        return decision
+        return decide.decide(placement, request, now, once, sticky)
 
     def token(self, decision: IssuedDecision) -> str:
         """Return the token with which a browser reports the outcome of a decision."""
@@ -259,6 +284,22 @@ class Worker:
             The click, or none.
         """
         return await self._report(decision, outcome, self._clock())
+
+    async def report_several(self, outcomes: Sequence[tuple[str, Outcome]]) -> list[Receipt]:
+        """Record the outcomes of many decisions in one transaction; the receipts are in the same order.
+
+        Parameters
+        ----------
+        outcomes
+            Ids of decisions, each with its outcome.
+        """
+        now = self._clock()
+        reports = [Report(decision, outcome, now) for decision, outcome in outcomes]
+        receipts = iter(await asyncio.gather(*self._writer.write_all([r for r in reports if is_id(r.decision)])))
+        verdicts = [next(receipts) if is_id(report.decision) else Receipt("unknown_decision") for report in reports]
+        for receipt in verdicts:
+            self.metrics.reports.labels(receipt.verdict).inc()
+        return verdicts
 
     async def report_by_token(self, token: str, outcome: Outcome) -> Receipt:
         """Record an outcome by the decision's token, which expires at the deadline: later outcomes are late."""
@@ -380,6 +421,14 @@ class Worker:
         refreshed.clear()
         await refreshed.wait()
         await asyncio.sleep(FILL_SECONDS)
+
+
+def _refuse(decision: IssuedDecision, key: str | None) -> None:
+    """Raise unless the decision was issued, now or before."""
+    if decision.fate == "unknown_placement":
+        raise UnknownPlacement(f"there is no placement {decision.placement!r}")
+    if decision.fate == "other_request":
+        raise InvalidInput(f"Idempotency-Key {validation.short(key)} was used before, for another request")
 
 
 def _finalise(now: float, store: Store) -> int:

@@ -25,7 +25,7 @@ from slotwise.core.feature_encoder import check_value
 from slotwise.core.policy_task import MAX_SEGMENTS, PolicyTask
 from slotwise.core.types import FloatArray
 from slotwise.service.schemas.item_schema import MAX_FEATURES, Finite, Item, ListedItem, Strict
-from slotwise.service.schemas.name_rules import MAX_NAME, Name
+from slotwise.service.schemas.name_rules import MAX_NAME, Name, appearance
 from slotwise.service.schemas.segment_rules import MAX_COMBINATIONS, OTHER, VisitorSegments
 
 MAX_ITEMS: Final = 100_000
@@ -140,15 +140,17 @@ class PlacementDefinition(Strict):
             raise _refusal(f"slots must be at most the number of items, {items}, got {self.slots}")
         if pairs > MAX_PAIRS:
             raise _refusal(f"items times slots must be at most {MAX_PAIRS}, got {pairs}")
-        seen = set[str]()
+        seen = dict[str, str]()
         for item in self.items:
-            if item.id in seen:
-                raise _refusal(f"items must be different, got {item.id!r} twice")
-            seen.add(item.id)
+            look = appearance(item.id)
+            if look in seen:
+                other = "twice" if seen[look] == item.id else f"and {seen[look]!a}, which look the same"
+                raise _refusal(f"items must be different, got {item.id!a} {other}")
+            seen[look] = item.id
         if self.position_bias is not None and len(self.position_bias) != self.slots:
             given = len(self.position_bias)
             raise _refusal(f"position_bias must have one entry per slot, {self.slots}, got {given}")
-        self._check_pins(seen)
+        self._check_pins(set(seen.values()))
         self._check_segments()
         self._check_features()
         self._check_policy()
@@ -216,23 +218,31 @@ class PlacementDefinition(Strict):
         """The item with this id, or None."""
         return next((item for item in self.items if item.id == id), None)
 
-    def pinned(self, exclude: Collection[str], pin: Mapping[str, int]) -> Mapping[str, int]:
+    def pinned(
+        self, exclude: Collection[str], pin: Mapping[str, int], candidates: Collection[str] | None = None
+    ) -> Mapping[str, int]:
         """The pins of a decision: the request's, and those of the definition that do not conflict with it."""
-        if not (exclude or pin):
+        if not (exclude or pin or candidates):
             return self.pin
         taken = set(pin.values())
-        pins = {i: slot for i, slot in self.pin.items() if i not in exclude and i not in pin and slot not in taken}
+        pins = {
+            i: slot
+            for i, slot in self.pin.items()
+            if i not in exclude and i not in pin and slot not in taken and (candidates is None or i in candidates)
+        }
         return {**pins, **pin}
 
-    def control_list(self, exclude: Collection[str], pin: Mapping[str, int]) -> tuple[str, ...]:
-        """The items in control order, the order of the definition, as far as exclusions and pins allow.
+    def control_list(
+        self, exclude: Collection[str], pin: Mapping[str, int], candidates: Collection[str] | None = None
+    ) -> tuple[str, ...]:
+        """The items in control order, the order of the definition, as far as the constraints allow.
 
         >>> PlacementDefinition(slots=3, items=["a", "b", "c", "d"]).control_list(exclude=["a"], pin={"d": 1})
         ('d', 'b', 'c')
         """
         by_slot = {slot: item for item, slot in pin.items()}
-        excluded = set(exclude)
-        others = (item.id for item in self.items if item.id not in excluded and item.id not in pin)
+        excluded, only = {*exclude, *pin}, None if candidates is None else set(candidates)
+        others = (item.id for item in self.items if item.id not in excluded and (only is None or item.id in only))
         shown = (by_slot.get(slot + 1) or next(others, None) for slot in range(self.slots))
         return tuple(item for item in shown if item is not None)
 

@@ -8,7 +8,7 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from slotwise.core.errors import CommitInDoubt, StoreUnavailable
@@ -85,6 +85,13 @@ class Writer:
     def issue(self, decision: IssuedDecision) -> asyncio.Future[IssuedDecision]:
         """Write a decision; the result is the decision to show."""
         return self._submit(decision)
+
+    def write_all(self, jobs: Sequence[Any]) -> list[asyncio.Future[Any]]:
+        """Write decisions or reports in one transaction: all of them or none."""
+        if self._waiting + len(jobs) > MAX_WAITING:
+            raise StoreUnavailable("too many writes are waiting")
+        # jobs of one turn of the loop are one batch, which is written in one transaction
+        return [self._submit(job) for job in jobs]
 
     def record(self, report: Report) -> asyncio.Future[Receipt]:
         """Write a report; the result is its receipt."""

@@ -59,6 +59,37 @@ def test_constraints_are_obeyed(client: Client, name: str) -> None:
     assert len(client.decide(name, exclude=["nobody"])["items"]) == 2
 
 
+@pytest.mark.parametrize("settings", [{}, {"exploring": False}, {"holdout": 1.0}, {"mode": "shadow"}], ids=str)
+def test_only_candidates_are_shown(client: Client, name: str, settings: dict[str, Any]) -> None:
+    client.define(name, items=list("abcdef"), pin={"a": 1}, **settings)
+    for _ in range(5):
+        assert sorted(client.decide(name, candidates=["b", "e"])["items"]) == ["b", "e"]
+        assert client.decide(name, candidates=["a", "e", "f"], exclude=["f"])["items"] == ["a", "e"]
+    # fewer than slots: a shorter list
+    assert client.decide(name, candidates=["d"])["items"] == ["d"]
+    assert client.decide(name, candidates=["b", "c", "d"], pin={"d": 2})["items"][1] == "d"
+    assert len(client.decide(name)["items"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("items", "reason"),
+    [
+        (["tea", "tea"], "'tea' twice"),
+        (["caf\u00e9", "cafe\u0301"], "look the same"),
+        (["tea", "\uff54ea"], "look the same"),
+        (["te\u200da", "tea"], "look the same"),
+        (["black tea", "black\u00a0tea"], "look the same"),
+        (["tea", "te\u200ba"], "U+200B"),
+        (["tea", "\u202etea"], "U+202E"),
+    ],
+)
+def test_items_that_look_the_same_are_refused(client: Client, name: str, items: list[str], reason: str) -> None:
+    answer = client.put(f"/v1/placements/{name}", json={"slots": 1, "items": items})
+    assert answer.status_code == 422
+    assert reason in answer.text
+    assert len(client.get(f"/v1/placements/{name}").json()["items"]) == 3
+
+
 @pytest.mark.parametrize(
     "wish",
     [
@@ -73,6 +104,11 @@ def test_constraints_are_obeyed(client: Client, name: str) -> None:
         {"pin": {"a": True}},
         {"pin": {"a": 1}, "exclude": ["a"]},
         {"limit": 3},
+        {"candidates": []},
+        {"candidates": ["nobody"]},
+        {"candidates": ["a"], "exclude": ["a"]},
+        {"candidates": ["a"], "pin": {"b": 1}},
+        {"candidates": ["a"] * 1_001},
         [],
         None,
     ],

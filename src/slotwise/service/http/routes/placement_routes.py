@@ -15,14 +15,17 @@ from slotwise.service.http.http_schemas import (
     BrowserOutcome,
     ChangeList,
     DecisionDocument,
+    DecisionList,
     DeletedDocument,
     LoggedDocument,
     OutcomeDocument,
+    OutcomeList,
     PlacementDocument,
     PlacementList,
     PlacementPatch,
     PlacementSummary,
     ReportedOutcome,
+    VerdictList,
 )
 from slotwise.service.placements.definition_edits import patched, with_item, without_item
 from slotwise.service.placements.placement_state import Placement
@@ -34,7 +37,7 @@ from slotwise.service.schemas.item_schema import Item, ItemDocument, ItemSetting
 from slotwise.service.schemas.report_schemas import EstimatesDocument, HistoryDocument
 from slotwise.service.schemas.segment_rules import context_of
 from slotwise.service.schemas.timestamps import rfc3339
-from slotwise.service.storage.decision_types import LoggedDecision, Outcome, Receipt
+from slotwise.service.storage.decision_types import IssuedDecision, LoggedDecision, Outcome, Receipt
 
 #: browsers report outcomes here, with a token instead of an API key
 OUTCOMES = "/v1/outcomes"
@@ -129,6 +132,13 @@ class Api:
             ),
             Operation(
                 "POST",
+                "/v1/decisions/outcomes",
+                self.report_several,
+                answers={200: "A verdict on each outcome."},
+                body_limit=bodies.decision,
+            ),
+            Operation(
+                "POST",
                 OUTCOMES,
                 self.report_by_token,
                 answers=recorded,
@@ -158,12 +168,22 @@ class Api:
 
     async def decide(
         self, name: NameInPath, request: DecisionRequest = NO_CONSTRAINTS, key: IdempotencyKey = None
-    ) -> tuple[int, DecisionDocument]:
-        """Choose a list for one view. A repeated Idempotency-Key returns the same decision."""
-        decision = await self._worker.decide(name, request, key)
-        return 200 if decision.fate == "repeated" else 201, {
+    ) -> tuple[int, DecisionDocument | DecisionList]:
+        """Choose a list for one view, or with `count` for several.
+
+        A repeated Idempotency-Key, with the same count, returns the same decisions.
+        """
+        if request.count is None:
+            decision = await self._worker.decide(name, request, key)
+            return 200 if decision.fate == "repeated" else 201, self._decided(decision)
+        decisions = await self._worker.decide_several(name, request, request.count, key)
+        status = 200 if all(decision.fate == "repeated" for decision in decisions) else 201
+        return status, {"decisions": [self._decided(decision) for decision in decisions]}
+
+    def _decided(self, decision: IssuedDecision) -> DecisionDocument:
+        return {
             "id": decision.id,
-            "placement": name,
+            "placement": decision.placement,
             "items": decision.items,
             "arm": decision.arm,
             "expires": rfc3339(decision.deadline),
@@ -177,6 +197,16 @@ class Api:
         if receipt.verdict == "late":
             raise Refusal(410, "the decision's deadline has passed; the outcome is recorded as late and not learned")
         return 200, _taken(repr(id), outcome, receipt)
+
+    async def report_several(self, reported: OutcomeList) -> tuple[int, VerdictList]:
+        """Report the outcomes of many decisions at once. Each gets a verdict; one that is refused changes no other."""
+        outcomes = [(each.id, each.outcome()) for each in reported.outcomes]
+        receipts = await self._worker.report_several(outcomes)
+        return 200, {
+            "outcomes": [
+                {"id": id, "verdict": receipt.verdict} for (id, _), receipt in zip(outcomes, receipts, strict=True)
+            ]
+        }
 
     async def report_by_token(self, reported: BrowserOutcome) -> tuple[int, OutcomeDocument]:
         """Report the outcome of a decision from a browser, with its token instead of an API key.
