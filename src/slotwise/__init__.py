@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from slotwise.optimize import Goal
     from slotwise.policies import PolicySpec, PolicyTask, available_policies, get_policy
     from slotwise.ranker import Ranker
-    from slotwise.simulation import Results, simulate
+    from slotwise.simulation import Results, simulate, sweep
 
 __all__ = [
     "EMPTY",
@@ -34,6 +34,7 @@ __all__ = [
     "available_policies",
     "get_policy",
     "simulate",
+    "sweep",
 ]
 
 #: the version of the installed distribution
@@ -53,6 +54,7 @@ _HOMES = {
     "available_policies": "policies",
     "get_policy": "policies",
     "simulate": "simulation",
+    "sweep": "simulation",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,12 +33,15 @@ class Results(Mapping[str, Run]):
         The replications of each policy.
     rounds, replications, seed : int
         The arguments of `simulate`.
+    environment : str
+        The name of the environment: its class, or its key in `sweep`.
     """
 
     runs: dict[str, Run]
     rounds: int
     replications: int
     seed: int
+    environment: str = ""
 
     def __getitem__(self, policy: str) -> Run:
         return self.runs[policy]
@@ -96,10 +100,26 @@ class Results(Mapping[str, Run]):
         }
 
     def columns(self) -> dict[str, Any]:
-        """Return every recorded number, one row per policy, replication and round."""
+        """Return every recorded number, one row per policy, replication and round.
+
+        These columns are stable: later versions may add some, and neither rename nor drop any.
+
+        - `environment`: the class of the users, or the key in `sweep`
+        - `policy`: the label of the policy, its id with options, and `options`: the part after the colon
+        - `seed`: that of `simulate`; replication i has the i-th stream of it
+        - `version`: the version of slotwise
+        - `replication`, `round`: counted from 0 and from 1
+        - `regret`: cumulative, up to and with the round
+        """
         points = len(next(iter(self.values())).rounds)
+        rows = len(self) * self.replications * points
+        labels = np.repeat(np.array(list(self), dtype=str), self.replications * points)
         return {
-            "policy": np.repeat(list(self), self.replications * points),
+            "environment": np.full(rows, self.environment),
+            "policy": labels,
+            "options": np.array([label.partition(":")[2] for label in labels], dtype=str),
+            "seed": np.full(rows, self.seed),
+            "version": np.full(rows, version("slotwise")),
             "replication": np.tile(np.repeat(np.arange(self.replications), points), len(self)),
             "round": np.concatenate([np.tile(run.rounds, self.replications) for run in self.values()]),
             "regret": np.concatenate([run.regret.ravel() for run in self.values()]),
@@ -117,14 +137,19 @@ class Results(Mapping[str, Run]):
         path
             The path of the file.
         """
-        try:
-            import pyarrow as pa
-            import pyarrow.parquet as pq
-        except ImportError:
-            raise MissingExtra("a Parquet file", "parquet") from None
-        with replacing(path) as file:
-            pq.write_table(pa.table(self.columns()), file)
+        write_parquet(self.columns(), path)
 
     def plot(self) -> Figure:
         """Draw mean cumulative regret through time, and the distribution of final regret, by policy."""
         return figure(self)
+
+
+def write_parquet(columns: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write columns to a Parquet file."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtra("a Parquet file", "parquet") from None
+    with replacing(path) as file:
+        pq.write_table(pa.table(columns), file)

@@ -94,40 +94,81 @@ def simulate(
     >>> warm["epoch-ucb"].mean < results["epoch-ucb"].mean
     True
     """
-    environment = environment_of(users)
-    task = environment.task(validation.whole_number("rounds", rounds, at_least=1, at_most=MAX_ROUNDS), goal)
-    validation.whole_number("replications", replications, at_least=1)
-    validation.whole_number("seed", seed, at_least=0)
-    if jobs != -1:
-        validation.whole_number("jobs", jobs, at_least=1)
-    points = recorded_rounds(record_at, task.horizon)
-    wanted = [policies] if isinstance(policies, str) or not isinstance(policies, Sequence) else policies
-    labelled = _labelled(wanted)
-    for chosen in labelled.values():
-        if isinstance(chosen, PolicySpec):
-            environment.check_policy(chosen)
-            chosen.check(task)
-        if start is not None:
-            _started(chosen, task, start)
-    runs: dict[str, Run] = {}
+    plan = SimulationPlan.checked(users, policies, rounds, goal, start, replications, seed, jobs, record_at)
     with Bar(progress) as bar:
-        for label, chosen in labelled.items():
-            with bar.task(label, replications) as step:
+        runs = {run.policy: run for run in plan.runs(bar)}
+    return plan.results(runs)
+
+
+@dataclass(frozen=True)
+class SimulationPlan:
+    """A simulation in one environment, checked before anything runs."""
+
+    users: object
+    policies: Mapping[str, PolicyLike]
+    task: PolicyTask
+    start: Tally | None
+    replications: int
+    seed: int
+    jobs: int
+    points: IntArray
+    environment: str
+
+    @classmethod
+    def checked(
+        cls,
+        users: object,
+        policies: PolicyLike | Sequence[PolicyLike],
+        rounds: int,
+        goal: Goal | None,
+        start: Tally | None,
+        replications: int,
+        seed: int,
+        jobs: int,
+        record_at: int | Iterable[int],
+        environment: str | None = None,
+    ) -> SimulationPlan:
+        """Return the plan for the arguments of `simulate`; raise InvalidInput for those that cannot be run."""
+        kind = environment_of(users)
+        task = kind.task(validation.whole_number("rounds", rounds, at_least=1, at_most=MAX_ROUNDS), goal)
+        validation.whole_number("replications", replications, at_least=1)
+        validation.whole_number("seed", seed, at_least=0)
+        if jobs != -1:
+            validation.whole_number("jobs", jobs, at_least=1)
+        points = recorded_rounds(record_at, task.horizon)
+        wanted = [policies] if isinstance(policies, str) or not isinstance(policies, Sequence) else policies
+        labelled = _labelled(wanted)
+        for chosen in labelled.values():
+            if isinstance(chosen, PolicySpec):
+                kind.check_policy(chosen)
+                chosen.check(task)
+            if start is not None:
+                _started(chosen, task, start)
+        name = type(users).__name__ if environment is None else environment
+        return cls(users, labelled, task, start, int(replications), int(seed), jobs, points, name)
+
+    def runs(self, bar: Bar, prefix: str = "") -> Iterator[Run]:
+        """Run policy after policy, and yield each when all of its replications are done."""
+        for label, chosen in self.policies.items():
+            with bar.task(prefix + label, self.replications, passing=bool(prefix)) as step:
                 done = []
                 for replication in run_replications(
-                    users,
+                    self.users,
                     chosen,
-                    task,
-                    seed=seed,
-                    indices=range(replications),
-                    jobs=jobs,
-                    points=points,
-                    start=start,
+                    self.task,
+                    seed=self.seed,
+                    indices=range(self.replications),
+                    jobs=self.jobs,
+                    points=self.points,
+                    start=self.start,
                 ):
                     done.append(replication)
                     step()
-            runs[label] = Run.of(label, points, done)
-    return Results(runs, rounds=task.horizon, replications=int(replications), seed=int(seed))
+            yield Run.of(label, self.points, done)
+
+    def results(self, runs: dict[str, Run]) -> Results:
+        """Return the results of these runs."""
+        return Results(runs, self.task.horizon, self.replications, self.seed, self.environment)
 
 
 @dataclass(frozen=True)
