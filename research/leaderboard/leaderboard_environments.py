@@ -22,7 +22,10 @@ ITEMS = 10
 #: of items that users are drawn to one by one, and against each other
 ATTRACTION = np.linspace(0.4, 0.04, ITEMS)
 ATTRACTIVENESS = np.linspace(0.6, 0.06, ITEMS)
+#: of users who click almost everything that they look at, as in the experiments of Gauthier et al. (2021)
+HIGH_ATTRACTION = np.array([0.99, 0.95, 0.9, 0.85, 0.8, 0.75, 0.75, 0.75, 0.75, 0.75])
 MNL = "mnl"
+HIGH = "pbm-high"
 #: what does not change
 STAYS = "stays"
 
@@ -74,6 +77,12 @@ USERS = {
             )
         },
         _odds(),
+    ),
+    HIGH: Users(
+        "position-based, high",
+        "position-based with attractions of 0.99 to 0.75 and five slots, `big` of Gauthier et al. (2021)",
+        lambda: {"users": PositionBased(position_bias=[1.0, 0.75, 0.6, 0.3, 0.1], attraction=HIGH_ATTRACTION)},
+        HIGH_ATTRACTION / (1.0 - HIGH_ATTRACTION),
     ),
     "mixture": Users(
         "mixture", "half of them MNL, half position-based", lambda: {"users": _pbm(), "choosing": 0.5}, _odds()
@@ -138,8 +147,11 @@ class Kind:
         return World(**part, **given)
 
 
-#: mixtures are of pages that stay: half of each kind would say nothing new
+#: only on pages that stay: a changing page would say nothing new
+STAYING = ("mixture", HIGH)
 KINDS = {
     kind.id: kind
-    for kind in (Kind(change, users) for change in CHANGES for users in USERS if change == STAYS or users != "mixture")
+    for kind in (
+        Kind(change, users) for change in CHANGES for users in USERS if change == STAYS or users not in STAYING
+    )
 }
