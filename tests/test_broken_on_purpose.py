@@ -136,6 +136,42 @@ FAULTS = [
         "tests/policies/paper/test_toprank.py::test_blocks_match_the_published_algorithm[True]",
     ),
     Fault(
+        "GRAB shows its leader every J rounds",
+        "policies/baselines/grab.py",
+        "max(2, task.items - task.slots)",
+        "max(2, task.items)",
+        "tests/policies/baselines/test_grab.py::test_the_list_is_the_leader_or_its_neighbour_of_the_largest_bounds",
+    ),
+    Fault(
+        "MNL-UCB's bounds count pairs in place of items",
+        "policies/baselines/mnl_ucb.py",
+        "math.sqrt(len(policy.index)) * (",
+        "math.sqrt(len(policy.index) * len(policy.ranking)) * (",
+        "tests/policies/baselines/test_mnl_ucb.py::test_the_items_with_the_papers_largest_bounds_are_shown",
+    ),
+    Fault(
+        "a click is a trial of every item on the list",
+        "policies/baselines/p2mle_ucb.py",
+        "if ranking[slot] != EMPTY and (slot == clicked or clicked == NO_CLICK):",
+        "if ranking[slot] != EMPTY:",
+        "tests/policies/baselines/test_p2mle_ucb.py"
+        "::test_the_index_is_the_pairwise_maximum_likelihood_estimate_and_its_bound",
+    ),
+    Fault(
+        "TS-Cascade draws each item by itself",
+        "policies/baselines/ts_cascade.py",
+        "index[item] = share + drawn *",
+        "index[item] = share + rng.standard_normal() *",
+        "tests/policies/baselines/test_ts_cascade.py::test_the_index_is_that_of_cheung_tan_and_zhong",
+    ),
+    Fault(
+        "an interrupted sweep forgets what is done",
+        "simulation/environment_sweep.py",
+        "            interrupted = True\n",
+        "            interrupted = bool(results.clear()) or True\n",
+        "tests/simulation/test_environment_sweep.py::test_ctrl_c_keeps_the_policies_that_are_done",
+    ),
+    Fault(
         "PBM-UCB learns the first click only",
         "policies/paper/pbm_ucb.py",
         "if clicks[slot]:",
