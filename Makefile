@@ -29,7 +29,7 @@ help:
 	@echo "make docs      the documentation as a site in results/site, searchable without a network"
 	@echo "make test      lint, types, import layers, tests and doctests"
 	@echo "make test-all  all of that, and the long tests: deliberate faults, every policy compiled"
-	@echo "make lint      ruff, mypy and import-linter alone"
+	@echo "make lint      ruff, mypy, import-linter and the style of the pages"
 	@echo "make bench     speeds, as ratios measured in one run"
 	@echo "make soak      a thousand kills of the service under load, on SQLite and on PostgreSQL; about an hour"
 	@echo "make pin       renew the requirements files from pyproject.toml"
@@ -97,6 +97,7 @@ lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m docs.tools prose
 
 pytest: $(DEV) $(WARM)
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not long"

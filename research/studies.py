@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from research import estimator_study, policy_study, policy_study_figures
+from research import alternatives, estimator_study, policy_study, policy_study_figures
 from research.changing_pages import run_parts as changing_pages_study
 from research.changing_pages.plan import Plan
 from research.contextual import contextual_study
@@ -56,6 +56,11 @@ def _policies(out: Path, jobs: int, quick: bool) -> None:
 def _estimators(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
     """Bias, variance, coverage, failures and time of every estimator."""
     estimator_study.write(out, replications=4 if quick else estimator_study.REPLICATIONS)
+
+
+def _alternatives(out: Path, jobs: int, quick: bool, *, replications: int | None = None) -> None:  # noqa: ARG001
+    """Views until a page is good, and the cost of simpler methods: popularity sort, A/B test, Thompson by item."""
+    alternatives.write(out, replications=replications or (1 if quick else 12), scale=0.01 if quick else 1.0)
 
 
 def _calibration(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
@@ -170,6 +175,7 @@ def _write_tables(out: Path, text: str) -> None:
 
 
 STUDIES: dict[str, Callable[..., None]] = {
+    "alternatives": _alternatives,
     "policies": _policies,
     "estimators": _estimators,
     "calibration": _calibration,

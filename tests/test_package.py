@@ -57,11 +57,6 @@ def test_the_version_is_that_of_the_project() -> None:
         slotwise.policies_of_old  # noqa: B018
 
 
-def test_the_public_names_match_their_page() -> None:
-    listed = re.findall(r"^\| `slotwise\.(\w+)` \|", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE)
-    assert sorted(listed) == sorted(slotwise.__all__)
-
-
 def _build(source: Path, folder: Path) -> zipfile.ZipFile:
     """The wheel of a distribution."""
     build = f"from hatchling.build import build_wheel; print(build_wheel({str(folder)!r}))"

@@ -15,7 +15,23 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     site = commands.add_parser("site", help="build the site; warnings are errors")
     site.add_argument("folder", nargs="?", type=Path, default=Path("results/site"))
+    written = commands.add_parser("reference", help="write the parts of the reference that are generated from the code")
+    written.add_argument("--check", action="store_true", help="write nothing; 1 if a page is stale")
+    commands.add_parser("prose", help="check the style of pages, help, API descriptions and user interface")
     arguments = parser.parse_args()
+    if arguments.command == "prose":
+        from docs.tools.prose import interface_faults, page_faults
+
+        faults = [*page_faults(), *interface_faults()]
+        print(*faults, sep="\n" if faults else "")
+        return 1 if faults else 0
+    if arguments.command == "reference":
+        # imported here: the site is built without slotwise
+        from docs.tools.reference import stale_files, write_reference
+
+        stale = stale_files() if arguments.check else write_reference()
+        print(*stale, sep="\n")
+        return 1 if arguments.check and stale else 0
     return build_site(arguments.folder)
 
 

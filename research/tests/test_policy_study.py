@@ -1,4 +1,4 @@
-"""The study's own arithmetic; what it finds is in docs/policies.md."""
+"""The study's own arithmetic; what it finds is in research/notes/policies.md."""
 
 from __future__ import annotations
 

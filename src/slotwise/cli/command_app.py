@@ -14,28 +14,28 @@ from slotwise.cli.shared.command_options import AS_IT_IS
 
 #: the module of each command, which has a function of its name
 COMMANDS = {
-    "simulate": "slotwise.cli.simulate_command",
-    "policies": "slotwise.cli.policies_command",
-    "bounds": "slotwise.cli.bounds_command",
-    "paper": "slotwise.cli.paper_command",
+    "demo": "slotwise.cli.demo_command",
+    "serve": "slotwise.cli.serve_command",
     "fit": "slotwise.cli.fit_command",
     "judge": "slotwise.cli.judge_command",
     "score": "slotwise.cli.score_command",
     "evaluate": "slotwise.cli.evaluate_command",
-    "demo": "slotwise.cli.demo_command",
-    "serve": "slotwise.cli.serve_command",
     "decisions": "slotwise.cli.store_commands",
     "compact": "slotwise.cli.store_commands",
     "backup": "slotwise.cli.store_commands",
     "export": "slotwise.cli.store_commands",
     "import": "slotwise.cli.store_commands",
+    "simulate": "slotwise.cli.simulate_command",
+    "policies": "slotwise.cli.policies_command",
+    "bounds": "slotwise.cli.bounds_command",
+    "paper": "slotwise.cli.paper_command",
 }
 HELP = f"""Learn the best order of items on a page from clicks.
 
 {AS_IT_IS}Examples:
-  slotwise simulate --problem a --policy random-bound --rounds 1000
-  slotwise fit clicks.parquet --out report
-  slotwise serve"""
+  slotwise demo
+  slotwise serve
+  slotwise fit clicks.parquet --out report"""
 
 
 class Command(TyperCommand):

@@ -25,7 +25,7 @@ def demo(
     """Watch a simulated shop learn from its visitors.
 
     Starts a real service on a temporary store, and simulated visitors that use it over HTTP. The page shows the list
-    over time, the estimates next to the true values, and the regret; you change the visitors, their tastes and how
+    over time, the estimates next to the true values, and the regret. You change the visitors, their tastes and how
     visible the slots are.
     """
     with needing_the_service():

@@ -54,9 +54,8 @@ def evaluate(
 ) -> None:
     """Estimate the click rate of another list, or of a policy.
 
-    Or of a mixture of lists, or of the lists of another log. By the fitted model; and by inverse propensity, if the
-    log has the probability of each list, or of each item in its slot: with plain and with normalised weights, and
-    doubly robust.
+    Or of a mixture of lists, or of the lists of another log. The fitted model gives one estimate. Inverse propensity
+    gives more (plain, self-normalised, doubly robust), if the log has the probability of each list or item.
     """
     from slotwise import logs
 

@@ -86,8 +86,8 @@ def fit(
 ) -> None:
     """Estimate position bias and attractiveness from a click log.
 
-    Prints the position bias of every slot (clicks on an item there, relative to slot 1) and the attractiveness of the
-    items (clicks on an item in slot 1 per impression without a click), with 95 % intervals.
+    Prints the position bias of every slot and the attractiveness of the items, with 95 % intervals. Position bias is
+    clicks on an item in a slot, relative to slot 1. Attractiveness is clicks in slot 1 per impression without a click.
     """
     from slotwise import logs
 

@@ -20,8 +20,8 @@ FIELDS = ("id", "name", "position_bias", "citation", "default", "takes_goal")
 def policies(as_json: AsJson = False) -> None:
     """List the policies that can be simulated and served.
 
-    Position bias, how much more an item is clicked in one slot than in another, is known to some policies from the
-    start; the others learn it (unknown), can do both (either), or assume that it falls from slot to slot (ordered). A
+    Position bias is how much more an item is clicked in one slot than in another. Some policies need it from the start
+    (known). Others learn it (unknown), can do both (either), or assume that it falls from slot to slot (ordered). A
     policy that takes a goal can maximise values instead of clicks, and keep to constraints.
     """
     if as_json:

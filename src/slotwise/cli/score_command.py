@@ -29,8 +29,8 @@ def score(
 ) -> None:
     """Measure how well a stored fit predicts another log.
 
-    Prints the log-likelihood of the clicks per impression, under the fit and under simple models of the same first
-    log: items only, slots only, all alike. Higher is better; 0 is the maximum.
+    Prints the log-likelihood of the clicks per impression, under the fit and under simple models of the first log.
+    These are: items only, slots only, all alike. Higher is better; 0 is the maximum.
     """
     from slotwise import logs
 

@@ -13,9 +13,7 @@ from slotwise.cli.shared.command_options import example, needing_the_service
 
 @example("slotwise serve --store sqlite:///slotwise.db --port 8000")
 def serve(
-    config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Settings in a TOML file; see docs/service.md.")
-    ] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings in a TOML file.")] = None,
     store: Annotated[
         str | None,
         typer.Option(metavar="URL", help="sqlite:///FILE or postgresql://…; sqlite:///slotwise.db by default."),

@@ -51,9 +51,8 @@ def simulate(
     Regret is the expected number of clicks that a policy loses against the best list, summed over the rounds. `slotwise
     policies` lists the policies. FILE.json holds position_bias and attractiveness and, for a goal other than clicks,
     values, pin, exclude, groups, max_per_group and may_be_empty. A changing environment has segments, delay, arrivals,
-    departures, churn, drift, walk, cycle and features; `--problem shop` has all of them. docs/environments.md explains
-    each. Users of another click model have "model" and its parameters, and may click several times; docs/users.md
-    lists the models.
+    departures, churn, drift, walk, cycle and features; `--problem shop` has all of them. Users of another click model
+    have "model" and its parameters, and may click several times.
     """
     chosen = problem(problem_name)
     for file in (plot, parquet):

@@ -1,7 +1,7 @@
 """Dynamics of a world: delays, churn, segments, and drift of attractiveness.
 
 Each class has the fields of its object in a problem file, and checks them by name. Rounds count from 0: an event of
-round r happens before the list of round r is chosen. docs/environments.md has the formulas.
+round r happens before the list of round r is chosen. docs/reference/environments.md has the formulas.
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@
 If users do not choose by multinomial logit, the file has "model" and its fields instead. For a goal other than clicks
 it has any of "values", "pin" {"item": slot}, "exclude", "groups", "max_per_group" and "may_be_empty", as in a `Goal`.
 Items and slots count from 0. A changing environment has any of "segments", "delay", "arrivals", "departures", "churn",
-"drift", "walk", "cycle", "features", "step" and "choosing", as in a `World`; docs/environments.md has an example of
-each. With "model" its users are of that model. "rounds" is the default number of rounds.
+"drift", "walk", "cycle", "features", "step" and "choosing", as in a `World`;
+docs/reference/environments.md has an example of each. With "model" its users are of that model.
+"rounds" is the default number of rounds.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class PlacementDefinition(Strict):
     window_seconds: Window = 1800.0
     """The outcome window, in seconds, or a window that adapts to delays; a decision is counted at its end."""
     holdout: Annotated[Finite, Field(ge=0, le=1)] = 0.0
-    """The share of decisions that show the items in control order, the order given here, for comparison."""
+    """The share of decisions that show the items in control order, the order of `items`, for comparison."""
     position_bias: (
         Annotated[list[Annotated[Finite, Field(ge=MIN_BIAS, le=MAX_BIAS)]], Field(max_length=MAX_SLOTS)] | None
     ) = None
@@ -107,8 +107,8 @@ class PlacementDefinition(Strict):
     )
     """Segments of visitors: for each key of a decision's `context`, the values that are distinguished."""
     half_life: HalfLifeHours | None = None
-    """The number of hours after which a count weighs half as much, "auto" for the number that predicts clicks best, or
-    null if counts keep their weight."""
+    """Hours after which a count weighs half as much. "auto" selects the number that predicts clicks best; null keeps
+    the weight of all counts."""
     values: Literal["learned"] | None = None
     """Whether the value of a click is learned from reported values, for items that have no `value` of their own."""
     mode: Mode = "live"

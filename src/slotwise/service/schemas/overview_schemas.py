@@ -38,7 +38,7 @@ class StateDocument(TypedDict):
     """The learning status of a placement, in one sentence."""
 
     kind: StateKind
-    """One of the states in docs/dashboard.md."""
+    """The state: see `sentence`."""
     sentence: str
     more: str | None
     """A second sentence with details, or null."""

@@ -215,8 +215,8 @@ class EstimatesDocument(TypedDict):
     shadow: ShadowDocument | None
     """Null unless the placement's mode is `shadow`."""
     half_life: float | None
-    """The number of hours after which a count weighs half as much in the estimates; null if counts keep their weight,
-    also if "auto" has selected that."""
+    """Hours after which a count weighs half as much in the estimates. Null if counts keep their weight, also by the
+    choice of "auto"."""
 
 
 @with_config(closed())

@@ -45,7 +45,7 @@ export function draw({ checks, decisions }) {
     ),
     why(
       "When does a check warn?",
-      "If more than 1\u202f% of the outcomes are late or conflict, if more than 5\u202f% of the clicked lists have several clicks, if no outcomes are reported, if the model does not fit, if visitors' clicks drift, or if this worker is more than a second behind the store.",
+      "If more than 1\u202f% of the outcomes are late or conflict, or more than 5\u202f% of the clicked lists have several clicks. Also if no outcomes are reported, the model does not fit, or clicks drift. Also if this worker is more than a second behind the store.",
     ),
   ];
 }

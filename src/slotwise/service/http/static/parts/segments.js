@@ -14,7 +14,7 @@ export function draw({ by_segment, segments, segment }, page) {
     return [
       ...head,
       el("p", { class: "lead" }, "This placement has no segments."),
-      why("How do I add segments?", "Set segments under Settings, for example the device, or new and returning visitors, and send each visitor's segment in the context of a decision. slotwise then learns a list for each segment, and shares data between segments as far as they are similar."),
+      why("How do I add segments?", "Set segments under Settings, for example the device. Send each visitor's segment in the context of a decision. slotwise then learns a list for each segment, and shares data between segments as far as they are similar."),
     ];
   return [
     ...head,

@@ -1,4 +1,4 @@
-/* The state in one sentence, which the service writes; docs/dashboard.md has the rules. */
+/* The state in one sentence, which the service writes; docs/guides/read-the-dashboard.md has the rules. */
 
 import { placementActions } from "../actions.js";
 import { el, name, why } from "../dom.js";
