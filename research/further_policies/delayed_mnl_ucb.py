@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.tally import count_no_clicks
 from slotwise.core.types import NO_CLICK, FloatArray, IntArray, Ranking
-from slotwise.jit import record
+from slotwise.jit import inlined, record
 from slotwise.optimize.top_k import select_best
 from slotwise.policies.baselines.mnl_ucb import NO_SLOTS
 from slotwise.policies.interface import choose, learn, update_from_tally
@@ -63,8 +64,14 @@ def delayed_mnl_ucb(task: PolicyTask) -> DelayedMNLUCB:
 
 @choose.register(DelayedMNLUCB)
 def _choose(policy: DelayedMNLUCB, rng: np.random.Generator) -> Ranking:
+    return choose_by_bounds(policy, policy.no_clicks, rng)
+
+
+@inlined
+def choose_by_bounds(policy: Any, epochs: float, rng: np.random.Generator) -> Ranking:
+    """Fill the policy's ranking with the items of the largest bounds of MNL-UCB, largest first, after `epochs`."""
     index, ranking = policy.index, policy.ranking
-    width = AGRAWAL_WIDTH * math.log(math.sqrt(len(index)) * (policy.no_clicks + 1.0) + 1.0)
+    width = AGRAWAL_WIDTH * math.log(math.sqrt(len(index)) * (epochs + 1.0) + 1.0)
     for item in range(len(index)):
         passes = policy.passes[item]
         index[item] = math.inf
@@ -74,7 +81,7 @@ def _choose(policy: DelayedMNLUCB, rng: np.random.Generator) -> Ranking:
     select_best(index, policy.item_order, len(ranking), rng)
     for slot in range(len(ranking)):
         ranking[slot] = policy.item_order[slot]
-    return ranking
+    return ranking  # type: ignore[no-any-return]
 
 
 @learn.register(DelayedMNLUCB)

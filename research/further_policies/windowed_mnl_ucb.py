@@ -6,15 +6,14 @@ import math
 
 import numpy as np
 
+from research.further_policies.delayed_mnl_ucb import choose_by_bounds
 from slotwise.core import validation
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray, IntArray, Ranking
 from slotwise.jit import record
-from slotwise.optimize.top_k import select_best
 from slotwise.policies.baselines.mnl_ucb import NO_SLOTS
 from slotwise.policies.epochs import Epochs, in_epochs
 from slotwise.policies.interface import choose, learn_epoch
-from slotwise.policies.paper.mnl_bandit import AGRAWAL_WIDTH
 from slotwise.policies.policy_registry import register
 
 
@@ -75,18 +74,7 @@ def windowed_mnl_ucb(task: PolicyTask, *, window: int | None = None) -> Epochs:
 
 @choose.register(WindowedMNLUCB)
 def _choose(policy: WindowedMNLUCB, rng: np.random.Generator) -> Ranking:
-    index, ranking = policy.index, policy.ranking
-    width = AGRAWAL_WIDTH * math.log(math.sqrt(len(index)) * (policy.epochs + 1.0) + 1.0)
-    for item in range(len(index)):
-        passes = policy.passes[item]
-        index[item] = math.inf
-        if passes > 0.0:
-            mean, scale = policy.clicks[item] / passes, width / passes
-            index[item] = mean + math.sqrt(mean * scale) + scale
-    select_best(index, policy.item_order, len(ranking), rng)
-    for slot in range(len(ranking)):
-        ranking[slot] = policy.item_order[slot]
-    return ranking
+    return choose_by_bounds(policy, policy.epochs, rng)
 
 
 @learn_epoch.register(WindowedMNLUCB)

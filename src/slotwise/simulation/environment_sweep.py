@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from slotwise.core.errors import InvalidInput
-from slotwise.core.io import frame
 from slotwise.environments import Problem
 from slotwise.simulation.progress import Bar
-from slotwise.simulation.results import Results, write_parquet
+from slotwise.simulation.results import Results, Table
 from slotwise.simulation.runner import RECORDED_ROUNDS, PolicyLike, SimulationPlan
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SweepResults(Mapping[str, Results]):
+class SweepResults(Table, Mapping[str, Results]):
     """The `Results` of each environment, by its name; printed, one table after the other.
 
     Parameters
@@ -52,20 +47,6 @@ class SweepResults(Mapping[str, Results]):
         """Return the columns of all `Results`, one below the other."""
         parts = [results.columns() for results in self.values()]
         return {name: np.concatenate([part[name] for part in parts]) for name in (parts[0] if parts else ())}
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a pandas data frame of `columns`."""
-        return frame(self.columns())
-
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write `columns` to a Parquet file.
-
-        Parameters
-        ----------
-        path
-            The path of the file.
-        """
-        write_parquet(self.columns(), path)
 
 
 def sweep(

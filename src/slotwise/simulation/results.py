@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -23,8 +24,36 @@ if TYPE_CHECKING:
 WIDTH = 80
 
 
+class Table(ABC):
+    """Columns of numbers, as a data frame or a file."""
+
+    @abstractmethod
+    def columns(self) -> dict[str, Any]:
+        """Return arrays of equal length by name."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas data frame of `columns`."""
+        return frame(self.columns())
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write `columns` to a Parquet file.
+
+        Parameters
+        ----------
+        path
+            The path of the file.
+        """
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ImportError:
+            raise MissingExtra("a Parquet file", "parquet") from None
+        with replacing(path) as file:
+            pq.write_table(pa.table(self.columns()), file)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Results(Mapping[str, Run]):
+class Results(Table, Mapping[str, Run]):
     """A `Run` per policy, by its label; printed, a table of final regret.
 
     Parameters
@@ -125,31 +154,6 @@ class Results(Mapping[str, Run]):
             "regret": np.concatenate([run.regret.ravel() for run in self.values()]),
         }
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a pandas data frame of `columns`."""
-        return frame(self.columns())
-
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write `columns` to a Parquet file.
-
-        Parameters
-        ----------
-        path
-            The path of the file.
-        """
-        write_parquet(self.columns(), path)
-
     def plot(self) -> Figure:
         """Draw mean cumulative regret through time, and the distribution of final regret, by policy."""
         return figure(self)
-
-
-def write_parquet(columns: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write columns to a Parquet file."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtra("a Parquet file", "parquet") from None
-    with replacing(path) as file:
-        pq.write_table(pa.table(columns), file)
