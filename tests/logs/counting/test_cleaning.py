@@ -9,6 +9,7 @@ import pytest
 from slotwise.core.errors import InvalidInput
 from slotwise.logs import RULES, Columns, LogTally, tallies, tally
 from slotwise.logs.counting.cleaning_rules import GUESSES
+from slotwise.logs.reading.event_formats import EVENT_RULES
 from tests.logs.reference_counter import Plain, dirty_rows, table
 
 PAGES = Columns(placement="page", order="turn")
@@ -38,7 +39,7 @@ def test_everything_that_can_be_wrong_is_counted_as_in_plain_python(seed: int, r
         if not name.startswith(
             ("multi_click", "empty", "lost_placements", "rare_placements", "null_weight", "null_time")
         )
-        and name not in (*GUESSES, "cut_lists", "shorter_lists")
+        and name not in (*GUESSES, *EVENT_RULES, "cut_lists", "shorter_lists")
     )
     plain.check(tallies(table(rows), PAGES, multi_click=rule))
 

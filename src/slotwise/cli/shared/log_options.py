@@ -85,8 +85,9 @@ class LogArguments:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="yandex for sessions of the relevance prediction challenge, open-bandit for files of that dataset; by "
-            "default detected from the file. Both have fixed columns.",
+            help="ubi or ga4 for events of User Behavior Insights or of Google Analytics 4 as exported to BigQuery, in "
+            "JSON or Parquet; yandex for sessions of the relevance prediction challenge, open-bandit for files of that "
+            "dataset: these two are detected. All have fixed columns.",
         ),
     ] = None
     table: Annotated[str | None, typer.Option(metavar="NAME", help="The table, if LOG is a database.")] = None

@@ -82,6 +82,7 @@ def clean_log(
         source.reject_partial_files(strata)
         options = every_click, sample, strata, progress, placements
         with cleaned(table, source.columns, multi_click, clicks, *options) as log:
+            log.counts.update(source.findings)
             yield log
 
 

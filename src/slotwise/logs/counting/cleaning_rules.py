@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from slotwise.logs.reading.event_formats import EVENT_RULES
+
 #: which of several clicks in one impression counts, or that the impression is left out
 MultiClick = Literal["first", "last", "drop"]
 MULTI_CLICK: tuple[MultiClick, ...] = ("first", "last", "drop")
@@ -45,4 +47,5 @@ RULES = {
     "multi_click_drop": "impressions with clicks on several items: left out",
     "multi_click_all": "impressions with clicks on several items: all clicks count",
     "multi_click_unordered": "impressions with clicks on several items and their order missing: left out",
+    **EVENT_RULES,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Unpack, cast
 
@@ -13,6 +13,7 @@ import ibis.expr.types as ir
 
 from slotwise.logs.reading.columns import ColumnNames, Columns, Strata, has_column
 from slotwise.logs.reading.engines import ReadOptions, is_files, read, read_with_clicks, without_password
+from slotwise.logs.reading.event_formats import EVENT_FORMATS, load_events
 from slotwise.logs.reading.log_files import refuse_partial
 from slotwise.logs.reading.public_datasets import load, recognised
 
@@ -38,6 +39,8 @@ class LogSource:
         Options of `slotwise.logs.read`.
     name
         The name of the log in reports.
+    findings
+        How often each rule for events was applied as they were read.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class LogSource:
     columns: Columns = field(default_factory=Columns)
     reading: ReadOptions = field(default_factory=ReadOptions)
     name: str = "a click log"
+    findings: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, source: object, columns: Columns | None = None, **options: Unpack[LogOptions]) -> LogSource:
@@ -59,7 +63,7 @@ class LogSource:
         names = {each.name: given.pop(each.name) for each in fields(Columns) if each.name in given}
         _reject_unknown(given)
         reading = cast("ReadOptions", {**base.reading, **given})
-        return cls(base.data, replace(columns or base.columns, **names), reading, base.name)
+        return cls(base.data, replace(columns or base.columns, **names), reading, base.name, base.findings)
 
     @classmethod
     def of_file(
@@ -69,6 +73,9 @@ class LogSource:
         format = format or recognised(path)
         if format is None:
             return cls.of(path, columns, **options)
+        if format in EVENT_FORMATS:
+            events, own_columns, findings = load_events(path, format)
+            return replace(cls.of(events, **options), columns=own_columns, name=_name(path), findings=findings)
         table, own_columns = load(path, format)
         return replace(cls.of(table, **options), columns=own_columns, name=_name(path))
 
