@@ -874,7 +874,7 @@ def fork() -> Iterator[Forking]:
         yield made
 
 
-def test_every_fault_is_of_what_is_there_and_has_a_test() -> None:
+def test_every_fault_is_in_existing_code_and_has_a_test() -> None:
     """That each is noticed takes long to see; that it can be put in and looked for does not."""
     for fault in FAULTS:
         sources = ROOT if fault.file.startswith("research/") else ROOT / "src" / "slotwise"

@@ -147,7 +147,7 @@ def test_a_cookie_that_is_not_ours_is_replaced(service: Client, cookie: str) -> 
         assert re.match("view=[0-9a-f]{32};", page.headers["set-cookie"])
 
 
-def test_a_placement_that_somebody_has_made_is_left_alone(service: Client) -> None:
+def test_an_existing_placement_stays_unchanged(service: Client) -> None:
     service.define("drinks", items=["<b>&", "tea"], slots=2)
     with site(address_of(service)) as address, visitor(address) as somebody:
         page = somebody.get("/")

@@ -78,7 +78,7 @@ LIKE_ONE = MNL(position_bias=[1.0, 0.6], attractiveness=[2.0, 0.2, 0.1, 0.05, 0.
 
 
 @pytest.mark.long
-def test_a_service_comes_to_show_the_best_list(service: Process) -> None:
+def test_a_service_learns_the_best_list(service: Process) -> None:
     """However long that takes: the service's randomness is its own, and so is the time that it has for learning.
 
     One that does not learn never does. Of 100 lists at random the mean worth has a standard error of 0.036.

@@ -14,7 +14,7 @@ class Clock:
         return self.now
 
 
-def test_nobody_is_alone_while_something_is_being_answered() -> None:
+def test_a_viewer_counts_as_present_during_a_request() -> None:
     clock = Clock()
     presence = Presence(clock)
     clock.now += 30.0

@@ -101,7 +101,7 @@ def test_the_same_lists_for_the_same_seed_through_the_change_over(kind: str) -> 
 
 
 @pytest.mark.parametrize("entry", compiled_first(available_policies()), ids=str)
-def test_every_policy_goes_over_to_the_type_that_it_would_have_started_with(entry: Any) -> None:
+def test_every_policy_switches_to_the_compiled_type_of_its_record(entry: Any) -> None:
     task = PolicyTask(3, 6, 1_000, USERS.position_bias)
     with interpreted():
         started = entry.start(task)

@@ -116,7 +116,7 @@ def test_an_empty_slot_teaches_nothing(chosen: PolicySpec) -> None:
     ],
     ids=["nothing to show", "nothing of value", "all alike", "nothing to choose", "no group", "one item"],
 )
-def test_goals_that_leave_little_are_survived(chosen: PolicySpec, goal: Goal, slots: int, items: int) -> None:
+def test_goals_with_little_choice_are_accepted(chosen: PolicySpec, goal: Goal, slots: int, items: int) -> None:
     users = MNL(position_bias=np.linspace(1.0, 0.5, slots), attractiveness=np.linspace(0.5, 0.9, items))
     run = simulate(users, chosen, goal=goal, rounds=60, replications=2)[str(chosen)]
     assert run.regret == pytest.approx(0.0, abs=1e-9) or goal.groups is not None

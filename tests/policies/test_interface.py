@@ -127,7 +127,7 @@ def test_policies_without_rules_or_tallies_give_the_reason() -> None:
         get_policy("toprank").start(TASK)
 
 
-def test_nobody_else_knows_how_a_policy_is_made() -> None:
+def test_only_the_registry_knows_how_a_policy_is_made() -> None:
     """Outside `policies`, no file imports a policy's class, or the wrapper that makes epochs of it."""
     public = {"interface", "policy_registry"}
     for file in SOURCE.rglob("*.py"):

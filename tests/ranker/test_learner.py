@@ -137,7 +137,7 @@ def test_increments_of_a_shared_tally_add_up_to_all_learned_rounds(id: str) -> N
 
 @pytest.mark.usefixtures("interpreting")
 @pytest.mark.parametrize("id", [entry.id for entry in SERVED])
-def test_halves_of_counts_come_to_the_counts(id: str) -> None:
+def test_two_halves_of_counts_equal_all_counts(id: str) -> None:
     """Every policy takes in counts that are no whole numbers, and loses nothing of them."""
     clicks, passes = np.random.default_rng(3).integers(0, 20, (2, 3, len(IDS)))
     whole, halves = _learner(id), _learner(id, weighed=True)

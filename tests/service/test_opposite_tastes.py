@@ -22,7 +22,7 @@ QUIET = Habits(unseen=0.0, silent=1.0, late=0.0, twice=0.0, conflicting=0.0, hes
 BATCH = 60
 
 
-def test_each_segment_comes_to_its_own_best_list(tmp_path: Path) -> None:
+def test_each_segment_learns_its_own_best_list(tmp_path: Path) -> None:
     """After as many visitors as it takes, mostly a few hundred: the service's randomness is its own.
 
     A service that does not tell them apart never comes to two lists that have nothing in common.
