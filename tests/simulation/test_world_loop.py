@@ -16,11 +16,15 @@ from slotwise.core.types import FloatArray, IntArray, Ranking
 from slotwise.environments import Cycle, Delay, Jump, Segment, World
 from slotwise.jit import interpreted
 from slotwise.policies import choose, end_epoch, impose_rules, learn
-from tests.simulation.worlds import BIAS, OTHER_TASTES, TASTES, Oracle, Telling, all_at_once
+from tests.simulation.worlds import BIAS, OTHER_TASTES, TASTES, Oracle, Telling, all_at_once, holding
 from tests.statistical_assertions import assert_frequencies, assert_mean_is
 
-#: one that shows a list for an epoch, and one that decides in every round; the loop is compiled for each
-one_policy = pytest.mark.parametrize("policy", ["epoch-ucb", pytest.param("pbm-ucb", marks=pytest.mark.long)])
+#: the loop is compiled for each: one that is small, one that shows a list for an epoch, one that decides in every round
+one_policy = pytest.mark.parametrize(
+    "policy",
+    [holding, pytest.param("epoch-ucb", marks=pytest.mark.long), pytest.param("pbm-ucb", marks=pytest.mark.long)],
+    ids=["holding", "epoch-ucb", "pbm-ucb"],
+)
 
 
 def _kept(make: Callable[[PolicyTask], Any]) -> tuple[list[Any], Callable[[PolicyTask], Any]]:
@@ -45,9 +49,10 @@ def test_where_nothing_changes_numbers_are_those_of_the_users(small: MNL) -> Non
 
 
 @one_policy
-def test_compiled_is_plain(policy: str) -> None:
+def test_compiled_is_plain(policy: Any) -> None:
     def regret_and_tallies() -> Any:
-        run = simulate(all_at_once(), policy, rounds=200, replications=2, seed=5, record_at=[100, 200])[policy]
+        results = simulate(all_at_once(), policy, rounds=200, replications=2, seed=5, record_at=[100, 200])
+        (run,) = results.values()
         return run.regret.tolist(), run.tallies
 
     with interpreted():
@@ -56,14 +61,14 @@ def test_compiled_is_plain(policy: str) -> None:
 
 
 @one_policy
-def test_regret_never_falls_and_numbers_depend_on_the_seed_only(policy: str) -> None:
+def test_regret_never_falls_and_numbers_depend_on_the_seed_only(policy: Any) -> None:
     arguments: dict[str, Any] = {"rounds": 200, "replications": 3, "seed": 5, "record_at": [100, 200]}
-    alone, together = (simulate(all_at_once(), policy, jobs=jobs, **arguments)[policy] for jobs in (1, 2))
+    (alone,), (together,) = (simulate(all_at_once(), policy, jobs=jobs, **arguments).values() for jobs in (1, 2))
     assert (np.diff(alone.regret, axis=1) > 0.0).all()
     assert np.array_equal(alone.regret, together.regret)
     assert alone.tallies == together.tallies
     assert [tally.rounds for tally in alone.tallies] == [200] * 3
-    other = simulate(all_at_once(), policy, **(arguments | {"seed": 6}))[policy]
+    (other,) = simulate(all_at_once(), policy, **(arguments | {"seed": 6})).values()
     assert not np.array_equal(other.regret, alone.regret)
 
 
@@ -229,11 +234,12 @@ def test_unavailable_items_are_never_shown(id: str) -> None:
 
 
 @one_policy
-def test_the_compiled_loop_shows_no_unavailable_item(policy: str) -> None:
+def test_the_compiled_loop_shows_no_unavailable_item(policy: Any) -> None:
     world = World(
         position_bias=BIAS, attractiveness=TASTES[0], arrivals=[0, 0, 0, 10, 5], departures=[40, 60, 50, None, 30]
     )
-    (tally,) = simulate(world, policy, rounds=100)[policy].tallies
+    (run,) = simulate(world, policy, rounds=100).values()
+    (tally,) = run.tallies
     shows = tally.passes + tally.clicks
     assert tally.rounds == 100
     # items 0 and 4 are there for 40 and 25 rounds, and in the last 40 rounds there is only item 3
