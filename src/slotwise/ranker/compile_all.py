@@ -54,6 +54,8 @@ def run(text: str) -> None:
     learner.slot_chances()
     learner.list_values([shown])
     learner.choose_best()
+    # a large placement learns in a copy
+    learner.copy()
     mark_filled(text)
 
 
