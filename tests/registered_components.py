@@ -60,8 +60,12 @@ def _variants(entry: PolicySpec) -> list[PolicySpec]:
 
 def default_first(entries: Iterable[PolicySpec]) -> list[Any]:
     """The default policy as it is for `make test`, all others for `make test-all`: what has to be compiled for each."""
-    default = str(default_policy())
-    return [entry if str(entry) == default else pytest.param(entry, marks=pytest.mark.long) for entry in entries]
+    return only_first(str(default_policy()), entries)
+
+
+def only_first(first: str, entries: Iterable[PolicySpec]) -> list[Any]:
+    """One policy for `make test`, and all others for `make test-all`."""
+    return [entry if str(entry) == first else pytest.param(entry, marks=pytest.mark.long) for entry in entries]
 
 
 def compiled_first(entries: Iterable[PolicySpec]) -> list[Any]:

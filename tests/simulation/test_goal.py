@@ -60,9 +60,11 @@ def test_the_best_list_has_no_regret(small: MNL) -> None:
     assert np.array_equal(run.regret, np.zeros_like(run.regret))
 
 
-def test_clicks_less_gamma_passes_is_a_martingale_with_empty_slots(small: MNL) -> None:
+# a parameter, so that the worker runs it that compiles the same loop for tests/policies/test_goals.py
+@pytest.mark.parametrize("policy", ["epoch-ucb"])
+def test_clicks_less_gamma_passes_is_a_martingale_with_empty_slots(small: MNL, policy: str) -> None:
     goal = Goal([1.0, 0.2, 3.0, 0.1], may_be_empty=True)
-    run = simulate(small, "epoch-ucb", goal=goal, rounds=300, replications=400, seed=9)["epoch-ucb"]
+    run = simulate(small, policy, goal=goal, rounds=300, replications=400, seed=9)[policy]
     gamma = np.outer(small.position_bias, small.attractiveness)
     assert_mean_is(0.0, np.array([tally.clicks - gamma * tally.passes for tally in run.tallies]).sum(axis=(1, 2)))
 
