@@ -25,8 +25,10 @@ WIDTH, HEIGHT = 1040, 1220
 SCALE: Final = 0.68
 #: seconds of the demo from one frame to the next, and milliseconds for which each is seen
 EVERY_SECONDS, SEEN_MILLISECONDS = 3.0, 400
+#: seconds before the first frame, which is all that a reader without animations sees
+HEAD_START: Final = 45.0
 #: frames before and after an item becomes popular
-SETTLING, FOLLOWING = 22, 22
+SETTLING, FOLLOWING = 10, 24
 
 
 def frames(tab: Tab, count: int) -> Iterator[Image.Image]:
@@ -49,6 +51,7 @@ def filmed(folder: Path) -> list[Image.Image]:
         tab.open(f"{url}/demo")
         tab.wait_for("document.querySelectorAll('.shelf li').length === 8")
         click(tab, "truth")
+        time.sleep(HEAD_START)
         found = [*frames(tab, SETTLING)]
         choose(tab, "popular", "candle")
         click(tab, "make-popular")

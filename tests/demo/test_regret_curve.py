@@ -3,20 +3,27 @@ from __future__ import annotations
 import pytest
 
 from slotwise.demo.ground_truth import Truth
-from slotwise.demo.regret_curve import LATEST_SECONDS, MAX_POINTS, Curve, Losses
+from slotwise.demo.regret_curve import LATEST_SECONDS, MAX_POINTS, Curve, Losses, PopularitySort
 
 
 def test_the_losses_of_many_visitors_are_those_of_each_added_up() -> None:
     truth, losses = Truth.at_first(), Losses()
     for _ in range(30):
-        losses = losses.plus(truth, "mobile", truth.fixed_list)
+        losses = losses.plus(truth, "mobile", truth.fixed_list, 0.25)
     for _ in range(20):
-        losses = losses.plus(truth, "desktop", truth.best_list("desktop"))
+        losses = losses.plus(truth, "desktop", truth.best_list("desktop"), 0.5)
     assert losses.visitors == 50
     assert losses.learned == pytest.approx(30 * truth.lost_by_fixed("mobile"))
     assert losses.fixed == pytest.approx(30 * truth.lost_by_fixed("mobile") + 20 * truth.lost_by_fixed("desktop"))
-    assert losses.at_random == pytest.approx(30 * truth.lost_at_random("mobile") + 20 * truth.lost_at_random("desktop"))
+    assert losses.by_clicks == pytest.approx(30 * 0.25 + 20 * 0.5)
     assert losses.best == pytest.approx(30 * truth.best_rate("mobile") + 20 * truth.best_rate("desktop"))
+
+
+def test_popularity_sort_shows_what_was_clicked_most_and_begins_with_the_control_order() -> None:
+    truth, popularity = Truth.at_first(), PopularitySort()
+    assert popularity.lose(truth, "mobile") == pytest.approx(truth.lost_by_fixed("mobile"))
+    popularity.clicks.update({item: 1_000 - number for number, item in enumerate(truth.best_list("mobile"))})
+    assert popularity.lose(truth, "mobile") == pytest.approx(0.0)
 
 
 def test_a_curve_has_even_distances_and_ends_with_the_last_point() -> None:

@@ -155,9 +155,9 @@ def state(shop: Shop) -> dict[str, Any]:
             for device in DEVICES
         },
         "latest": shop.curve.latest()._asdict(),
-        # seconds, visitors, then the regret of learned lists, of the control order and of random lists
+        # seconds, visitors, then the regret of learned lists, of the control order and of sorting by clicks
         "curve": [
-            [seconds, losses.visitors, *(round(lost, 3) for lost in (losses.learned, losses.fixed, losses.at_random))]
+            [seconds, losses.visitors, *(round(lost, 3) for lost in (losses.learned, losses.fixed, losses.by_clicks))]
             for seconds, losses in zip(shop.curve.seconds(), shop.curve.points, strict=True)
         ],
         "marks": [{"seconds": seconds, "said": said} for seconds, said in shop.marks],

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
-
-import numpy as np
 
 from slotwise.click_models import MNL
 from slotwise.core.errors import InvalidInput
@@ -120,19 +117,6 @@ class Truth:
     def lost_by_fixed(self, device: Device) -> float:
         """Return the expected regret of the control order."""
         return self.lost(device, self.fixed_list)
-
-    def lost_at_random(self, device: Device) -> float:
-        """Return the expected regret of a uniformly random list."""
-        return self.best_rate(device) - self._rates_at_random[device]
-
-    @cached_property
-    def _rates_at_random(self) -> dict[Device, float]:
-        rankings = np.array([*itertools.permutations(range(len(self.items)), self.slots)])
-        rates: dict[Device, float] = {}
-        for device in DEVICES:
-            weights = (np.array(self.visibility) * np.array(self._tastes(device))[rankings]).sum(axis=1)
-            rates[device] = float((weights / (1.0 + weights)).mean())
-        return rates
 
     def attractiveness_in_first_slot(self, item: str, device: Device) -> float:
         """Return the attractiveness on the scale of the service's estimates."""

@@ -1,8 +1,9 @@
-"""Regret over time, of the service and of two baselines for the same visitors."""
+"""Regret over time, of the service and of two baselines: a fixed list, and sorting by clicks."""
 
 from __future__ import annotations
 
-from collections import deque
+import random
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -24,21 +25,37 @@ class Losses(NamedTuple):
     best: float = 0.0
     learned: float = 0.0
     fixed: float = 0.0
-    at_random: float = 0.0
+    by_clicks: float = 0.0
 
-    def plus(self, truth: Truth, device: Device, shown: Sequence[str]) -> Losses:
-        """Return the losses with one more visitor."""
+    def plus(self, truth: Truth, device: Device, shown: Sequence[str], by_clicks: float) -> Losses:
+        """Return the losses with one more visitor, and with the regret of sorting by clicks."""
         return Losses(
             self.visitors + 1,
             self.best + truth.best_rate(device),
             self.learned + truth.lost(device, shown),
             self.fixed + truth.lost_by_fixed(device),
-            self.at_random + truth.lost_at_random(device),
+            self.by_clicks + by_clicks,
         )
 
     def since(self, before: Losses) -> Losses:
         """Return the losses since an earlier state."""
         return Losses(*(now - then for now, then in zip(self, before, strict=True)))  # type: ignore[arg-type]
+
+
+class PopularitySort:
+    """Items sorted by their clicks so far, in whichever slots: most shops' own rule. Ties keep the control order."""
+
+    def __init__(self) -> None:
+        self.clicks = Counter[str]()
+
+    def lose(self, truth: Truth, device: Device) -> float:
+        """Show a list to one more visitor, count the click, and return the expected regret."""
+        shown = sorted(truth.items, key=lambda item: -self.clicks[item])[: truth.slots]
+        odds = [seen * truth.attractiveness[item][device] for seen, item in zip(truth.visibility, shown, strict=True)]
+        clicked = random.choices([*shown, None], [*odds, 1.0])[0]
+        if clicked is not None:
+            self.clicks[clicked] += 1
+        return truth.lost(device, shown)
 
 
 @dataclass

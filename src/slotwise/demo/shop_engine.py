@@ -16,7 +16,7 @@ from slotwise.core.errors import InvalidInput, SlotwiseError
 from slotwise.demo.clock import ShopClock, hours_in_shop, in_shop
 from slotwise.demo.ground_truth import Truth
 from slotwise.demo.recent_lists import RecentLists
-from slotwise.demo.regret_curve import Curve, Losses
+from slotwise.demo.regret_curve import Curve, Losses, PopularitySort
 from slotwise.demo.service_calls import Calls
 from slotwise.demo.shop import DEVICES, FIRST, HOLDOUT, LATER, PLACEMENT, VISIBILITY, Device, Product
 
@@ -71,6 +71,7 @@ class Shop:
         self.visitors = 0
         #: losses of visitors who saw learned lists
         self.losses = Losses()
+        self.popularity = PopularitySort()
         self.curve = Curve()
         self.recent = {device: RecentLists() for device in DEVICES}
         #: changes by the viewer, with their times
@@ -219,7 +220,8 @@ class Shop:
         if decision["arm"] == "learned":
             self.recent[device].add(shown)
             if visit.seen:
-                self.losses = self.losses.plus(self.truth, device, shown)
+                by_clicks = self.popularity.lose(self.truth, device)
+                self.losses = self.losses.plus(self.truth, device, shown, by_clicks)
         for outcome in visit.reports:
             await asyncio.sleep(min(self._rng.exponential(LOOK_SECONDS), MAX_LOOK_SECONDS / len(visit.reports)))
             if visit.browser:

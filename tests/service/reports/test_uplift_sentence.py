@@ -35,8 +35,9 @@ def uplift(low: float | None, high: float | None, **changes: Any) -> UpliftDocum
 
 def test_it_pays_only_by_the_interval_that_may_be_relied_on() -> None:
     clear, doubtful = uplift(0.02, 0.05), uplift(0.005, 0.05)
-    assert pays(clear, 0.1, every_day=True) == "It pays: the learned lists bring 18 % more clicks per view."
-    assert pays(doubtful, 0.1, every_day=False) == "It pays: the learned lists bring 18 % more clicks per view."
+    assert pays(clear, 0.1, every_day=True) == "Positive: the learned lists bring 18 % more clicks per view."
+    once = "Positive: the learned lists bring 18 % more clicks per view. This is one look, and may change."
+    assert pays(doubtful, 0.1, every_day=False) == once
     # whoever looks every day needs the wider one
     assert pays(doubtful, 0.1, every_day=True) == "Not clear: the interval of the difference includes zero."
 
@@ -44,10 +45,10 @@ def test_it_pays_only_by_the_interval_that_may_be_relied_on() -> None:
 @pytest.mark.parametrize(
     ("estimate", "measure", "said"),
     [
-        (1.18, "value_per_view", "It pays: the learned lists bring 18 % more value per view."),
-        (2.44, "click_rate", "It pays: the learned lists bring 2.4 times as many clicks per view."),
-        (2.44, "value_per_view", "It pays: the learned lists bring 2.4 times as much value per view."),
-        (1.004, "click_rate", "It pays: the learned lists bring 0.4 % more clicks per view."),
+        (1.18, "value_per_view", "Positive: the learned lists bring 18 % more value per view."),
+        (2.44, "click_rate", "Positive: the learned lists bring 2.4 times as many clicks per view."),
+        (2.44, "value_per_view", "Positive: the learned lists bring 2.4 times as much value per view."),
+        (1.004, "click_rate", "Positive: the learned lists bring 0.4 % more clicks per view."),
     ],
 )
 def test_the_uplift_is_stated_against_the_holdout(estimate: float, measure: str, said: str) -> None:
@@ -58,7 +59,7 @@ def test_the_uplift_is_stated_against_the_holdout(estimate: float, measure: str,
 def test_a_better_holdout_is_reported_as_a_loss() -> None:
     ratio = {"estimate": 0.9, "low": 0.8, "high": 0.95, "anytime": {"low": 0.8, "high": 0.99}}
     worse = uplift(-0.05, -0.02, ratio=ratio)
-    assert pays(worse, 0.1, every_day=True) == "It costs: the learned lists bring 10 % fewer clicks per view."
+    assert pays(worse, 0.1, every_day=True) == "Negative: the learned lists bring 10 % fewer clicks per view."
 
 
 def test_unknown_uplift_is_not_stated() -> None:

@@ -50,7 +50,7 @@ function draw(state) {
 }
 
 function sentence(state) {
-  const { best, learned, fixed, at_random, visitors } = state.latest;
+  const { best, learned, fixed, by_clicks, visitors } = state.latest;
   if (!visitors) {
     $("state").textContent = state.visitors ? "There are no visitors at the moment" : "The shop is open and waits for its first visitors";
     $("more").textContent = "";
@@ -59,7 +59,7 @@ function sentence(state) {
   const got = (lost) => percent(1 - lost / best, 0);
   $("state").textContent = `The learned lists get ${got(learned)} of the clicks of the best lists`;
   $("more").textContent =
-    `${count(state.visitors)} visitors so far. In the last ten seconds the control order would have got ${got(fixed)}, and random lists ${got(at_random)}.` +
+    `${count(state.visitors)} visitors so far. In the last ten seconds the control order would have got ${got(fixed)}, and sorting by clicks ${got(by_clicks)}.` +
     (state.is_full ? ` This machine is too slow for ${state.visitors_per_second} visitors per second, so fewer come.` : "") +
     (state.trouble ? ` The last error: ${state.trouble}.` : "");
 }
@@ -74,7 +74,7 @@ function losses(state) {
     series: [
       { name: "slotwise", values: column(2), paint: "accent" },
       { name: "control order", values: column(3), paint: "quiet" },
-      { name: "random lists", values: column(4), paint: "quiet", dashed: true },
+      { name: "sorting by clicks", values: column(4), paint: "quiet", dashed: true },
     ],
     marks: state.marks.map((mark) => ({ time: time(mark.seconds), text: mark.said })),
     write: (value) => (value < 10 ? amount(value) : count(Math.round(value))),

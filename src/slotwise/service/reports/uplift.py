@@ -243,10 +243,11 @@ def pays(uplift: UpliftDocument | None, holdout: float, *, every_day: bool) -> s
         low, high = uplift["anytime"]["low"], uplift["anytime"]["high"]
     if low is None:
         return f"Too early: {uplift['too_early']}."
+    caveat = "" if every_day else " This is one look, and may change."
     if low > 0.0:
-        return f"It pays: the learned lists bring {_more(uplift)}."
+        return f"Positive: the learned lists bring {_more(uplift)}.{caveat}"
     if high is not None and high < 0.0:
-        return f"It costs: the learned lists bring {_less(uplift)}."
+        return f"Negative: the learned lists bring {_less(uplift)}.{caveat}"
     return "Not clear: the interval of the difference includes zero."
 
 

@@ -51,8 +51,8 @@ function starting(act) {
   };
 }
 
-function button(text, act, label = null) {
-  return el("button", { type: "button", "data-key": `do:${label ?? text}`, "aria-label": label, onclick: starting(act) }, text);
+function button(text, act, label = null, kind = null) {
+  return el("button", { type: "button", class: kind, "data-key": `do:${label ?? text}`, "aria-label": label, onclick: starting(act) }, text);
 }
 
 /** The buttons of a placement. */
@@ -67,7 +67,7 @@ export function placementActions({ name: called, mode, exploring }) {
     button("Control order", () => reorder(called)),
     modes,
     button("Export", () => exportFiles(called)),
-    button("Delete", () => remove(called)),
+    button("Delete", () => remove(called), null, "grave"),
     lastResult(),
   );
 }
