@@ -46,7 +46,7 @@ def policies() -> str:
     for policy in available_policies():
         if not policy.make.__module__.startswith("slotwise."):
             continue
-        bias = "known" if str(policy).endswith("bias=known") or policy.position_bias == "known" else "learned"
+        bias = {"known": "known", "ordered": "in decreasing order"}.get(policy.position_bias, "learned")
         lines.append(f"| `{policy}` | {policy.name} | {bias} | {plain(policy.citation or '')} |")
     return "\n".join(lines)
 
