@@ -81,6 +81,9 @@ class _FromStore(Collector):
         late = CounterMetricFamily(
             "slotwise_late", "Decisions with an outcome after their deadline.", labels=["placement"]
         )
+        capped = CounterMetricFamily(
+            "slotwise_capped", "Decisions beyond the hourly cap of their visitor.", labels=["placement"]
+        )
         duplicates = CounterMetricFamily("slotwise_duplicates", "Outcomes reported again.", labels=["placement"])
         conflicts = CounterMetricFamily("slotwise_conflicts", "Conflicting outcomes.", labels=["placement"])
         pending = GaugeMetricFamily("slotwise_pending", "Decisions before their deadline.", labels=["placement"])
@@ -100,6 +103,7 @@ class _FromStore(Collector):
             for kind in ("clicked", "no_click", "not_shown"):
                 outcomes.add_metric([name, kind], getattr(total, kind))
             late.add_metric([name], total.late)
+            capped.add_metric([name], total.capped)
             duplicates.add_metric([name], total.duplicates)
             conflicts.add_metric([name], total.conflicts)
             pending.add_metric([name], total.pending)
@@ -108,7 +112,7 @@ class _FromStore(Collector):
             if total.clicked:
                 several.add_metric([name], total.several / total.clicked)
             value.add_metric([name], total.value)
-        yield from (decisions, outcomes, late, duplicates, conflicts, pending, silent, several, value)
+        yield from (decisions, outcomes, late, capped, duplicates, conflicts, pending, silent, several, value)
         yield GaugeMetricFamily(
             "slotwise_snapshot_staleness_seconds",
             "Age of the snapshot that decisions use.",

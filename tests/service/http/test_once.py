@@ -258,3 +258,26 @@ def test_many_outcomes_get_a_verdict_each(client: Client, name: str) -> None:
     ]
     for body in refused:
         assert client.post("/v1/decisions/outcomes", json=body).status_code == 422
+
+
+def test_a_visitor_beyond_the_cap_teaches_nothing_and_is_reported(client: Client, name: str) -> None:
+    """Each visitor clicks on the same item: ten of the many views of one count, and of the others all."""
+    client.define(name, items=["a", "b"], slots=1, per_visitor_hour=10)
+    shown = [client.decide(name, visitor="bot", pin={"b": 1}) for _ in range(120)]
+    shown += [client.decide(name, visitor=f"visitor {number}", pin={"a": 1}) for number in range(3)]
+    for decision in shown:
+        client.report(decision, clicked=decision["items"][0])
+    estimates = client.settle(name)
+    assert estimates["tally"]["clicks"] == [[3, 10]]
+    assert estimates["decisions"]["capped"] == 110
+    assert estimates["decisions"]["final"] == 123
+    assert client.get(f"/v1/decisions/{shown[119]['id']}").json()["capped"]
+    checks = client.get(f"/v1/placements/{name}/overview").json()["checks"]
+    (check,) = [check for check in checks if check["id"] == "capped"]
+    assert check["level"] == "look"
+    assert "110 decisions" in check["sentence"]
+    client.wait_for_snapshot()
+    assert f'slotwise_capped_total{{placement="{name}"}} 110.0' in client.get("/metrics").text
+    for cap in (0, -1, 1.5, "10"):
+        definition = {"slots": 1, "items": ["a", "b"], "per_visitor_hour": cap}
+        assert client.put(f"/v1/placements/{name}", json=definition).status_code == 422

@@ -81,6 +81,7 @@ def test_every_decision_is_counted_once_at_its_deadline(store: str) -> None:
             "clicked": 1,
             "no_click": 2,
             "not_shown": 1,
+            "capped": 0,
             "late": 0,
             "several": 0,
             "value": 0.0,

@@ -9,11 +9,16 @@ from slotwise.service.decisions.keyed_hash import Digests
 from slotwise.service.placements.placement_state import NO_CONDITIONS, Conditions, Placement
 from slotwise.service.schemas.decision_request import DecisionRequest
 from slotwise.service.schemas.definition import PlacementDefinition
-from slotwise.service.storage.decision_types import Arm, IssuedDecision, Once, Sticky, new_id
+from slotwise.service.storage.decision_types import Arm, IssuedDecision, Once, Sticky, VisitorCap, new_id
 
 
 def decide(
-    placement: Placement, request: DecisionRequest, now: float, once: Once | None = None, sticky: Sticky | None = None
+    placement: Placement,
+    request: DecisionRequest,
+    now: float,
+    once: Once | None = None,
+    sticky: Sticky | None = None,
+    cap: VisitorCap | None = None,
 ) -> IssuedDecision:
     """A decision that is not written yet: the store may replace it by an earlier one of the same key or visitor."""
     definition = placement.definition
@@ -44,6 +49,7 @@ def decide(
         segment=segment,
         waits_seconds=waits,
         propensities=None if redrawn is None else redrawn.propensities(items, arm),
+        cap=cap,
     )
     if redrawn is not None:
         pending.known += 1
@@ -81,10 +87,22 @@ def sticky_for(placement: Placement, request: DecisionRequest, now: float, diges
     if request.candidates is not None:
         allowed = allowed.intersection(request.candidates)
     return Sticky(
-        digests.of("visitor", placement.name, request.visitor),
+        _visitor(placement, request.visitor, digests),
         # a holdout that has ended, another mode, or exploring on or off applies to everybody from now on
         digests.of("terms", definition.mode, definition.exploring, definition.slots, definition.holdout > 0.0, segment),
         now + definition.sticky_seconds,
         allowed.difference(request.exclude) if request.exclude else allowed,
         definition.pinned(request.exclude, request.pin, request.candidates),
     )
+
+
+def cap_for(placement: Placement, request: DecisionRequest, digests: Digests) -> VisitorCap | None:
+    """The cap of the visitor, if the placement has one."""
+    at_most = placement.definition.per_visitor_hour
+    if request.visitor is None or at_most is None:
+        return None
+    return VisitorCap(_visitor(placement, request.visitor, digests), at_most)
+
+
+def _visitor(placement: Placement, visitor: str, digests: Digests) -> str:
+    return digests.of("visitor", placement.name, visitor)

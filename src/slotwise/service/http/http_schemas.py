@@ -205,6 +205,7 @@ class DecisionList(TypedDict):
             "clicked": ["tea"],
             "value": 2.5,
             "late": False,
+            "capped": False,
         }
     )
 )
@@ -233,6 +234,8 @@ class LoggedDocument(TypedDict):
     """Value of the click, if it was reported."""
     late: bool
     """Whether an outcome arrived after the deadline; it is not learned."""
+    capped: bool
+    """Whether it is beyond the hourly cap of its visitor, and not learned."""
 
 
 @with_config(closed({"duplicate": False}))

@@ -17,6 +17,7 @@ MIN_DECISIONS: Final = 100
 MAX_LATE: Final = 0.01
 MAX_CONFLICTS: Final = 0.01
 MAX_SEVERAL: Final = 0.05
+MAX_CAPPED: Final = 0.01
 MAX_SILENT: Final = 0.95
 
 
@@ -47,6 +48,7 @@ def checks_of(observed: Observed) -> list[Check]:
         "late": _late(counters),
         "silent": _silent(counters),
         "repeated": _repeated(counters),
+        "capped": _capped(counters),
         "several": _several(counters),
         "fresh": _fresh(observed.staleness),
         "fit": _fit(observed.fit),
@@ -97,6 +99,14 @@ def _repeated(counters: Counters) -> _Judged:
         "outcome; the first counts."
     )
     return _level(counters.conflicts, counters.issued, MAX_CONFLICTS), sentence
+
+
+def _capped(counters: Counters) -> _Judged:
+    if not counters.capped:
+        return "fine", "No visitor was beyond the hourly cap."
+    sentence = f"{counters.capped:,} decisions of visitors beyond the hourly cap are not learned from."
+    level = _level(counters.capped, counters.issued, MAX_CAPPED)
+    return level, f"{sentence} Are these bots?" if level == "look" else sentence
 
 
 def _several(counters: Counters) -> _Judged:

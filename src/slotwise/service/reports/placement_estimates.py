@@ -344,6 +344,7 @@ def counts(total: Counters) -> DecisionCounts:
         "clicked": total.clicked,
         "no_click": total.no_click,
         "not_shown": total.not_shown,
+        "capped": total.capped,
         "late": total.late,
         "several": total.several,
         "value": total.value,

@@ -41,4 +41,5 @@ class DecisionRequest(Strict):
     context: dict[str, str] = Field(default_factory=dict, json_schema_extra={"default": {}})
     """The visitor's segment: a value for each key of the placement's `segments`."""
     visitor: Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)] | None = None
-    """An id of the visitor, of your choice. Only a hash of it is stored, and only if the placement is sticky."""
+    """An id of the visitor, of your choice. Only a hash of it is stored, and only if the placement is sticky or has a
+    cap per visitor."""

@@ -38,6 +38,7 @@ MIN_WINDOW, MAX_WINDOW = 0.1, 30 * 86_400.0
 #: hours
 MIN_HALF_LIFE, MAX_HALF_LIFE = 1.0, 24 * 365 * 10.0
 MIN_STICKY, MAX_STICKY = 1.0, 30 * 86_400.0
+MAX_PER_VISITOR: Final = 1_000_000
 
 EXAMPLE: Final[dict[str, Any]] = {
     "slots": 3,
@@ -122,6 +123,10 @@ class PlacementDefinition(Strict):
     """The cold-start cap: the share of slots for items without a counted outcome; null leaves it to the policy."""
     sticky_seconds: Annotated[Finite, Field(ge=MIN_STICKY, le=MAX_STICKY)] | None = None
     """How long a decision's `visitor` sees the same list; null for a new list in each view."""
+
+    per_visitor_hour: Annotated[int, Field(ge=1, le=MAX_PER_VISITOR)] | None = None
+    """How many decisions of one `visitor` in an hour are learned from; further ones are counted as `capped` only. null
+    for no cap."""
 
     @model_validator(mode="before")
     @classmethod

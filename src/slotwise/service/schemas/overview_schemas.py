@@ -21,7 +21,7 @@ from slotwise.service.schemas.report_schemas import (
 
 StateKind = Literal["nothing_yet", "one_item", "quiet", "changed", "too_early", "close", "settled"]
 Level = Literal["fine", "look", "unknown"]
-CheckId = Literal["waiting", "late", "silent", "repeated", "several", "fresh", "fit", "drift", "half_life"]
+CheckId = Literal["waiting", "late", "silent", "repeated", "capped", "several", "fresh", "fit", "drift", "half_life"]
 Measure = Literal["click_rate", "value_per_view"]
 
 _STATE: Final = {

@@ -63,12 +63,14 @@ class DecisionCounts(TypedDict):
 
     issued: int
     final: int
-    """Past their deadline, and counted: the sum of `clicked`, `no_click` and `not_shown`."""
+    """Past their deadline: the sum of `clicked`, `no_click`, `not_shown` and `capped`."""
     pending: int
     """Waiting for their deadline."""
     clicked: int
     no_click: int
     not_shown: int
+    capped: int
+    """Decisions beyond the hourly cap of their visitor, which are not learned from."""
     late: int
     """Decisions with an outcome after their deadline, which is ignored."""
     several: int
@@ -157,6 +159,7 @@ COUNTS_EXAMPLE: Final = {
     "clicked": 58,
     "no_click": 273,
     "not_shown": 34,
+    "capped": 0,
     "late": 2,
     "several": 3,
     "value": 0.0,

@@ -41,6 +41,8 @@ class Counters:
     #: decisions of `no_click` without a report
     silent: int = 0
     not_shown: int = 0
+    #: decisions beyond the hourly cap of their visitor, whatever their outcome
+    capped: int = 0
     #: decisions with an outcome after their deadline; this and the next two do not affect learning
     late: int = 0
     duplicates: int = 0
@@ -54,7 +56,7 @@ class Counters:
     @property
     def final(self) -> int:
         """Decisions past their deadline, which are counted."""
-        return self.clicked + self.no_click + self.not_shown
+        return self.clicked + self.no_click + self.not_shown + self.capped
 
     @property
     def pending(self) -> int:

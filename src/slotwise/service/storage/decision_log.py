@@ -13,7 +13,7 @@ OUTCOME: Final = "outcome, clicked, clicked_then, value"
 _SELECT: Final = (
     "SELECT id, placement, items, arm, issued, deadline, segment, COALESCE(propensities, "
     "(SELECT first.propensities FROM decisions AS first WHERE first.id = decisions.list_of)), "
-    f"late, final, {OUTCOME} FROM decisions"
+    f"capped, late, final, {OUTCOME} FROM decisions"
 )
 
 
@@ -47,11 +47,11 @@ class DecisionLog(Database):
         return _read(*rows[0]) if rows else None
 
     def log(self, after: str, before: str, at_most: int, placement: str | None = None) -> list[LoggedDecision]:
-        """The first final decisions with ids between these two, in order of id, which is the order of time."""
+        """The first counted decisions with ids between these two, in order of id, which is the order of time."""
         of_placement, name = ("", ()) if placement is None else (" AND placement = ?", (placement,))
         with self.reading():
             rows = self.all(
-                f"{_SELECT} WHERE id > ? AND id < ? AND final = 1{of_placement} ORDER BY id LIMIT ?",
+                f"{_SELECT} WHERE id > ? AND id < ? AND final = 1 AND capped = 0{of_placement} ORDER BY id LIMIT ?",
                 (after, before, *name, at_most),
             )
         return [_read(*row) for row in rows]
@@ -76,11 +76,13 @@ def _read(
     deadline: float,
     segment: str,
     propensities: str | None,
+    capped: int,
     late: int,
     final: int,
     *reported: Any,
 ) -> LoggedDecision:
-    decision = IssuedDecision(id, placement, tuple(read(items)), arm, issued, deadline, segment=segment)
+    shown = tuple(read(items))
+    decision = IssuedDecision(id, placement, shown, arm, issued, deadline, segment=segment, capped=bool(capped))
     return LoggedDecision(
         decision,
         outcome_of(*reported),

@@ -6,7 +6,7 @@ import re
 import secrets
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Arm = Literal["learned", "holdout", "shadow"]
 Kind = Literal["clicked", "no_click", "not_shown"]
@@ -83,6 +83,13 @@ class Sticky:
         )
 
 
+class VisitorCap(NamedTuple):
+    """A visitor, as a keyed hash, and how many of their decisions in an hour are learned from."""
+
+    visitor: str
+    at_most: int
+
+
 @dataclass(frozen=True, slots=True)
 class IssuedDecision:
     """One list issued for one page view."""
@@ -107,6 +114,9 @@ class IssuedDecision:
     propensities: tuple[float, ...] | None = None
     #: the decision that its list was drawn for, if a visitor sees it again
     list_of: str | None = None
+    cap: VisitorCap | None = None
+    #: whether it is beyond the cap, and not learned from
+    capped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ class Change:
 _OF_A_PLACEMENT = (
     "keys",
     "visitors",
+    "visitor_hours",
     "tally",
     "period_tally",
     "counters",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 #: A store with another version is refused. It changes with every change of `SCHEMA`.
-SCHEMA_VERSION: Final = 8
+SCHEMA_VERSION: Final = 9
 
 SCHEMA: Final = """
 CREATE TABLE placements (
@@ -38,6 +38,7 @@ CREATE TABLE changes (
 ) WITHOUT ROWID;
 
 -- `propensities`, one per slot, are filled in after the decision was answered.
+-- `capped` decisions are beyond their visitor's hourly cap, and not counted in the tally.
 -- `list_of` is the decision whose list a returning visitor sees again; that decision has the propensities.
 CREATE TABLE decisions (
     id TEXT PRIMARY KEY,
@@ -55,6 +56,7 @@ CREATE TABLE decisions (
     clicked_then TEXT,
     value DOUBLE PRECISION,
     reported DOUBLE PRECISION,
+    capped SMALLINT NOT NULL,
     late SMALLINT NOT NULL DEFAULT 0,
     final SMALLINT NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
@@ -87,6 +89,17 @@ CREATE TABLE visitors (
 ) WITHOUT ROWID;
 
 CREATE INDEX visitors_by_end ON visitors (until);
+
+-- The decisions of an hour by visitor, for placements with a cap.
+CREATE TABLE visitor_hours (
+    placement TEXT NOT NULL,
+    visitor TEXT NOT NULL,
+    start BIGINT NOT NULL,
+    decisions BIGINT NOT NULL,
+    PRIMARY KEY (placement, visitor, start)
+) WITHOUT ROWID;
+
+CREATE INDEX visitor_hours_by_start ON visitor_hours (start);
 
 CREATE TABLE tally (
     placement TEXT NOT NULL,
@@ -131,6 +144,7 @@ CREATE TABLE counters (
     no_click BIGINT NOT NULL,
     silent BIGINT NOT NULL,
     not_shown BIGINT NOT NULL,
+    capped BIGINT NOT NULL,
     late BIGINT NOT NULL,
     duplicates BIGINT NOT NULL,
     conflicts BIGINT NOT NULL,
@@ -151,6 +165,7 @@ CREATE TABLE period_counters (
     no_click BIGINT NOT NULL,
     silent BIGINT NOT NULL,
     not_shown BIGINT NOT NULL,
+    capped BIGINT NOT NULL,
     late BIGINT NOT NULL,
     duplicates BIGINT NOT NULL,
     conflicts BIGINT NOT NULL,

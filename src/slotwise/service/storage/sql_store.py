@@ -21,10 +21,11 @@ from slotwise.service.storage.outcome_rules import judge
 from slotwise.service.storage.placement_transfer import PlacementTransfer
 from slotwise.service.storage.sql_base import Row, adding, chunks, marks, read, written
 from slotwise.service.storage.sticky_lists import drop_lists, stick
+from slotwise.service.storage.visitor_caps import cap, drop_hours
 
 _INSERT = (
     "INSERT INTO decisions (id, placement, items, arm, issued, deadline, segment, waits, propensities, "
-    "list_of) VALUES ROWS"
+    "list_of, capped) VALUES ROWS"
 )
 _ADD_DELAYS = adding("delays", ("placement", "at_most", "number"), ("clicks",))
 
@@ -132,7 +133,7 @@ class Store(PlacementTransfer, DecisionLog):
         """Insert decisions; returns them as they are shown, with the lists of returning visitors."""
         sticky = [decision for decision in decisions if decision.sticky is not None]
         sticky_by_id = {decision.id: decision for decision in stick(self, sticky)} if sticky else {}
-        issued = [sticky_by_id.get(decision.id, decision) for decision in decisions]
+        issued = cap(self, [sticky_by_id.get(decision.id, decision) for decision in decisions])
         rows = []
         for decision in issued:
             count.issue(decision.placement, hour_of(decision.issued), decision.segment, decision.arm)
@@ -149,6 +150,7 @@ class Store(PlacementTransfer, DecisionLog):
                     decision.waits_seconds,
                     None if propensities is None else written(propensities),
                     decision.list_of,
+                    int(decision.capped),
                 )
             )
         self.many(_INSERT, rows)
@@ -163,7 +165,7 @@ class Store(PlacementTransfer, DecisionLog):
         """Count decisions past their deadline, each exactly once; returns their number."""
         with self.transaction():
             due = self.all(
-                f"SELECT id, placement, segment, arm, issued, items, waits, reported, {OUTCOME} FROM decisions "
+                f"SELECT id, placement, segment, arm, issued, items, waits, reported, capped, {OUTCOME} FROM decisions "
                 f"WHERE final = 0 AND deadline <= ? ORDER BY deadline LIMIT ?{self.skip_locked}",
                 (now, at_most),
             )
@@ -172,8 +174,11 @@ class Store(PlacementTransfer, DecisionLog):
             drop_keys(self, now, at_most)
             count = Accumulator()
             silent: dict[tuple[CountKey, str], int] = {}
-            for _, placement, segment, arm, issued, listed, waits, reported, *outcome_columns in due:
+            for _, placement, segment, arm, issued, listed, waits, reported, capped, *outcome_columns in due:
                 where = CountKey(placement, hour_of(issued), segment, arm)
+                if capped:
+                    count.add(where, capped=1)
+                    continue
                 if outcome_columns[0] is None:
                     # most decisions have no report, and many share a list
                     key = where, listed
@@ -188,6 +193,7 @@ class Store(PlacementTransfer, DecisionLog):
             for placement in count.placements():
                 self._count(placement, count)
             drop_lists(self, now, at_most)
+            drop_hours(self, now, at_most)
             self._add(count)
             for ids in chunks([row[0] for row in due]):
                 self.all(f"UPDATE decisions SET final = 1 WHERE id IN ({marks(ids)})", ids)

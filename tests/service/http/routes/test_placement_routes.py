@@ -32,6 +32,7 @@ def test_a_placement_is_put_read_and_listed(client: Client) -> None:
     wanted = {"name": fresh, **asked, "policy": None, "window_seconds": 1800.0, "position_bias": None}
     wanted |= {"segments": {}, "half_life": None, "values": None}
     wanted |= {"mode": "live", "exploring": True, "pin": {}, "new_items_at_most": None, "sticky_seconds": None}
+    wanted |= {"per_visitor_hour": None}
     assert first.json() == again.json() == client.get(f"/v1/placements/{fresh}").json() == wanted
     listed = client.get("/v1/placements").json()["placements"]
     assert {"name": fresh, "slots": 2, "item_count": 3}.items() <= next(p for p in listed if p["name"] == fresh).items()
@@ -140,6 +141,7 @@ def test_outcomes_are_counted_at_the_deadline_and_once(client: Client, name: str
         "clicked": 1,
         "no_click": 2,
         "not_shown": 1,
+        "capped": 0,
         "late": 0,
         "several": 0,
         "value": 0.0,
@@ -290,6 +292,7 @@ def test_a_decision_is_looked_up_by_its_id(client: Client, name: str) -> None:
         "clicked": [],
         "value": None,
         "late": False,
+        "capped": False,
     }
 
     def looked_up() -> dict[str, Any]:

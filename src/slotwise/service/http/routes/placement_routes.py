@@ -363,4 +363,5 @@ def _logged(found: LoggedDecision) -> LoggedDocument:
         "clicked": [] if outcome is None else [*outcome.clicks],
         "value": None if outcome is None else outcome.value,
         "late": found.late,
+        "capped": decision.capped,
     }

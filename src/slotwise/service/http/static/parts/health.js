@@ -12,6 +12,7 @@ const KINDS = {
   no_click: ["no click", "The visitor clicked nothing, or no outcome was reported."],
   silent: ["of these silent", "No outcome was reported within the window."],
   not_shown: ["not shown", "The visitor did not see the list; it is not counted."],
+  capped: ["capped", "Beyond the hourly cap of the visitor; it is not learned."],
   late: ["late", "The outcome arrived after the window; it is not learned."],
   duplicates: ["duplicates", "The same outcome was reported again; it is counted once."],
   conflicts: ["conflicts", "A different outcome was reported later; the first one counts."],
@@ -45,7 +46,7 @@ export function draw({ checks, decisions }) {
     ),
     why(
       "When does a check warn?",
-      "If more than 1\u202f% of the outcomes are late or conflict, or more than 5\u202f% of the clicked lists have several clicks. Also if no outcomes are reported, the model does not fit, or clicks drift. Also if this worker is more than a second behind the store.",
+      "If more than 1\u202f% of the decisions are late, conflict or are beyond the cap per visitor, or more than 5\u202f% of the clicked lists have several clicks. Also if no outcomes are reported, the model does not fit, or clicks drift. Also if this worker is more than a second behind the store.",
     ),
   ];
 }
