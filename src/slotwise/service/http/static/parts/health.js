@@ -46,7 +46,7 @@ export function draw({ checks, decisions }) {
     ),
     why(
       "When does a check warn?",
-      "If more than 1\u202f% of the decisions are late, conflict or are beyond the cap per visitor, or more than 5\u202f% of the clicked lists have several clicks. Also if no outcomes are reported, the model does not fit, or clicks drift. Also if this worker is more than a second behind the store.",
+      "If more than 1\u202f% of the decisions are late, conflict or are capped. If more than 5\u202f% of the clicked lists have several clicks. Also if no outcomes are reported, the model does not fit, or clicks drift. Also if this worker is more than a second behind the store.",
     ),
   ];
 }
