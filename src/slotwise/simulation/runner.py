@@ -57,7 +57,7 @@ def simulate(
         drifts. A plain Python object with the methods of `slotwise.click_models` works too, at the speed of plain
         Python. If users can click several slots in a round, policies with `learn_clicks` learn all clicks, and others
         the first.
-    policies : str, PolicyEntry, callable, or a sequence of them
+    policies : str, PolicySpec, callable, or a sequence of them
         Ids of registered policies, `get_policy(id, option=…)`, or functions or classes that take a `PolicyTask` and
         return an object with `choose(rng)` and `learn(ranking, clicked)`.
     rounds : int
