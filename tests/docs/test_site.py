@@ -12,6 +12,7 @@ import pytest
 
 from docs.tools import site as site_tools
 from docs.tools.site import build_site, redirects
+from tests.service.browser import opened
 
 
 class _Page(HTMLParser):
@@ -95,3 +96,17 @@ def test_a_page_that_cannot_be_built_leaves_the_old_site(
     monkeypatch.setattr(site_tools, "ROOT", broken)
     assert build_site(folder) != 0
     assert (folder / "index.html").read_text() == "old"
+
+
+def test_the_search_finds_a_page_without_a_server_or_a_network(built: Path, tmp_path: Path) -> None:
+    """The results are in a shadow tree, so the test looks through all of them."""
+    text = """(() => { const texts = []; const walk = (root) => root.querySelectorAll('*').forEach((each) => {
+        if (each.shadowRoot) { texts.push(each.shadowRoot.textContent); walk(each.shadowRoot); } });
+        walk(document); return texts.join(' '); })()"""
+    with opened(tmp_path / "browser") as tab:
+        tab.open(f"file://{built}/index.html")
+        for kind in ("rawKeyDown", "keyUp"):
+            tab.call("Input.dispatchKeyEvent", type=kind, modifiers=2, key="k", code="KeyK", windowsVirtualKeyCode=75)
+        tab.wait_for(f"{text}.length > 0")
+        tab.call("Input.insertText", text="holdout")
+        tab.wait_for(f"{text}.includes('How large a holdout')")
