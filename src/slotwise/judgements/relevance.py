@@ -40,7 +40,7 @@ LEVEL = 0.95
 #: grades go from 0 to this
 DEFAULT_MAX_GRADE = 3
 #: the depth of NDCG, and the posterior draws of its interval
-DEPTH, DRAWS = 10, 100
+DEPTH, DRAWS = 10, 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +158,8 @@ class Judgements:
         discounts = 1.0 / np.log2(np.arange(2, DEPTH + 2))
         # the mean over the pages of a query, as the sum over cells
         shown = np.bincount(counts.query, gains * (discounts[:depth] @ counts.shown[:depth]), count) / counts.pages
-        order = np.lexsort((-gains, counts.query))
+        # by query, and within a query from the largest gain on
+        order = np.argsort(counts.query - gains / (1.01 * gains.max()))
         rank = np.arange(len(order)) - np.searchsorted(counts.query, counts.query)
         weights = np.where(rank < depth, np.append(discounts, 0.0)[np.minimum(rank, DEPTH)], 0.0)
         return np.asarray(shown / np.bincount(counts.query, gains[order] * weights, count))

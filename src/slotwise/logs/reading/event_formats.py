@@ -32,9 +32,15 @@ MAX_OBJECT = 64 * 2**20
 UBI_CLICKS = ("click", "click_through", "add_to_cart", "purchase")
 GA4_CLICKS = ("select_item", "add_to_cart", "purchase")
 _UBI_TEXT = ("action_name", "query_id", "user_query", "timestamp", "application")
-_UBI_NESTED = ("event_attributes", "query_response_hit_ids")
+_UBI_NESTED = {
+    "event_attributes": 'STRUCT("object" STRUCT(object_id VARCHAR), "position" STRUCT(ordinal VARCHAR))',
+    "query_response_hit_ids": "VARCHAR[]",
+}
 _GA4_TEXT = ("event_name", "event_timestamp", "user_pseudo_id")
-_GA4_NESTED = ("event_params", "items")
+_GA4_NESTED = {
+    "event_params": 'STRUCT("key" VARCHAR, "value" STRUCT(string_value VARCHAR, int_value VARCHAR))[]',
+    "items": "STRUCT(item_id VARCHAR, item_list_id VARCHAR, item_list_name VARCHAR, item_list_index VARCHAR)[]",
+}
 
 #: one spelling of a query: lower case, single blanks
 _ONE_SPELLING = "nullif(trim(regexp_replace(lower({}), '\\s+', ' ', 'g')), '')"
@@ -68,24 +74,22 @@ def _files(path: str) -> list[str]:
     return files
 
 
-def _read(run: Any, files: list[str], text: tuple[str, ...], nested: tuple[str, ...]) -> None:
-    """Make a view `raw` of all files: the columns of text, and the nested ones as JSON."""
+def _read(run: Any, files: list[str], text: tuple[str, ...], nested: Mapping[str, str]) -> None:
+    """Make a view `raw` of all files, with columns of text and nested ones of these types."""
+    types = {**dict.fromkeys(text, "VARCHAR"), **nested}
     parquet = [file for file in files if file.endswith(".parquet")]
     parts = []
     if parquet:
-        there = {
-            row[0] for row in run.sql("DESCRIBE FROM read_parquet(?, union_by_name=true)", params=[parquet]).fetchall()
-        }
-        columns = [f"{name}::VARCHAR AS {name}" if name in there else f"NULL::VARCHAR AS {name}" for name in text]
-        columns += [f"to_json({name}) AS {name}" if name in there else f"NULL::JSON AS {name}" for name in nested]
-        parts.append(f"SELECT {', '.join(columns)} FROM read_parquet({parquet!r}, union_by_name=true)")
+        view = f"read_parquet({parquet!r}, union_by_name=true)"
+        there = {row[0] for row in run.execute(f"DESCRIBE FROM {view}").fetchall()}
+        columns = [f"CAST({name if name in there else 'NULL'} AS {kind}) AS {name}" for name, kind in types.items()]
+        parts.append(f"SELECT {', '.join(columns)} FROM {view}")
     lines = [file for file in files if file not in parquet]
     if lines:
-        types = dict.fromkeys(text, "VARCHAR") | dict.fromkeys((*nested, "_source"), "JSON")
         # a hit of a search has the document below _source
-        columns = [f"coalesce({name}, _source->>'{name}') AS {name}" for name in text]
-        columns += [f"coalesce({name}, _source->'{name}') AS {name}" for name in nested]
-        options = f"columns={types!r}, maximum_object_size={MAX_OBJECT}"
+        whole = f"STRUCT({', '.join(f'{name} {kind}' for name, kind in types.items())})"
+        columns = [f"coalesce({name}, _source.{name}) AS {name}" for name in types]
+        options = f"columns={types | {'_source': whole}!r}, maximum_object_size={MAX_OBJECT}"
         parts.append(f"SELECT {', '.join(columns)} FROM read_json({lines!r}, {options})")
     run.execute(f"CREATE VIEW raw AS {' UNION ALL '.join(parts)}")
 
@@ -93,11 +97,12 @@ def _read(run: Any, files: list[str], text: tuple[str, ...], nested: tuple[str, 
 def _ubi(run: Any, files: list[str], path: str) -> dict[str, int]:
     _read(run, files, _UBI_TEXT, _UBI_NESTED)
     run.execute(f"""
-        CREATE TABLE events AS SELECT action_name AS action, nullif(trim(query_id), '') AS page, user_query AS spelling,
-            application, {_SECONDS.format("timestamp")} AS time,
-            nullif(event_attributes->'object'->>'object_id', '') AS item,
-            try_cast(event_attributes->'position'->>'ordinal' AS BIGINT) AS slot,
-            CASE WHEN action_name IS NULL THEN from_json(query_response_hit_ids, '["VARCHAR"]') END AS hits
+        CREATE TABLE events AS SELECT action_name AS action, user_query AS spelling, application,
+            CASE WHEN trim(query_id) != '' THEN (hash(trim(query_id)) >> 1)::BIGINT END AS page,
+            {_SECONDS.format("timestamp")} AS time,
+            nullif(event_attributes.object.object_id, '') AS item,
+            try_cast(event_attributes.position.ordinal AS BIGINT) AS slot,
+            CASE WHEN action_name IS NULL THEN query_response_hit_ids END AS hits
         FROM raw WHERE action_name IS NOT NULL OR user_query IS NOT NULL""")
     run.execute(f"""
         CREATE TABLE texts AS SELECT page, any_value(spelling) AS spelling,
@@ -130,20 +135,17 @@ def _ga4(run: Any, files: list[str], path: str) -> dict[str, int]:
     run.execute("""
         CREATE TABLE events AS SELECT event_name AS action, user_pseudo_id AS visitor,
             try_cast(event_timestamp AS DOUBLE) / 1e6 AS time,
-            from_json(event_params,
-                '[{"key":"VARCHAR","value":{"string_value":"VARCHAR","int_value":"VARCHAR"}}]') AS params,
-            from_json(items,
-                '[{"item_id":"VARCHAR","item_list_id":"VARCHAR","item_list_name":"VARCHAR","item_list_index":"VARCHAR"}]'
-            ) AS items,
+            event_params AS params, items,
             list_filter(params, p -> p.key = 'search_term')[1].value.string_value AS term,
             list_filter(params, p -> p.key = 'ga_session_id')[1].value.int_value AS session,
             list_filter(params, p -> p.key = 'item_list_id')[1].value.string_value AS list
         FROM raw WHERE event_name IS NOT NULL""")
     run.execute("""
-        CREATE TABLE pages AS SELECT row_number() OVER () AS number, *, hash(visitor, session, time, list, term) AS page
+        CREATE TABLE pages AS SELECT row_number() OVER () AS number, *,
+            (hash(visitor, session, time, list, term) >> 1)::BIGINT AS page
         FROM events WHERE action = 'view_item_list' AND visitor IS NOT NULL""")
     run.execute("""
-        CREATE TABLE shown AS SELECT page::VARCHAR AS page, visitor, session, term, time, each.item_id AS item,
+        CREATE TABLE shown AS SELECT page, visitor, session, term, time, each.item_id AS item,
             coalesce(each.item_list_id, list, each.item_list_name) AS list,
             coalesce(try_cast(each.item_list_index AS BIGINT), place) AS slot,
             each.item_list_index IS NULL AS unplaced
@@ -176,7 +178,7 @@ def _ga4(run: Any, files: list[str], path: str) -> dict[str, int]:
 def _joined(run: Any) -> dict[str, int]:
     """Make the table `log` of what was shown, with the clicks on it, and count clicks that were not shown."""
     run.execute("""
-        CREATE TABLE log AS SELECT (hash(page) >> 1)::BIGINT AS impression, query, item, slot,
+        CREATE TABLE log AS SELECT page AS impression, query, item, slot,
             click_time IS NOT NULL AS clicked, click_time, time
         FROM shown LEFT JOIN clicks USING (page, item) LEFT JOIN texts USING (page)""")
     lost = "SELECT count(*) FROM clicks ANTI JOIN shown USING (page, item)"
