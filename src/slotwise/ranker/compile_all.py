@@ -36,7 +36,6 @@ def run(text: str) -> None:
     learner.remove_pending(shown)
     learner.learn(shown, shown[0])
     learner.learn(shown, None)
-    learner.choose_several(1)
     learner.learn(learner.choose(pin={names[0]: 1}), None)
     if kind.items > 1:
         learner.learn(learner.choose(exclude=names[-1:]), None)

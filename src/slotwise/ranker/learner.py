@@ -151,8 +151,7 @@ class Learner(PosteriorReports):
         If `candidates` are given, only these are shown. If fewer items are left than there are slots, the list is
         shorter: the last slots stay empty.
         """
-        number = self._prepared(segment, exclude, pin, candidates)
-        return self._items.named(self._runner.choose(self.rng, number))
+        return self._items.named(self._drawn(1, segment, exclude, pin, candidates)[0])
 
     def choose_several(
         self, count: int, segment: int = 0, *, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None

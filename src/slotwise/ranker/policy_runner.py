@@ -21,7 +21,6 @@ from slotwise.policies import (
     PolicySpec,
     PolicyTask,
     add_pending,
-    choose,
     choose_several,
     defer_refits,
     impose_rules,
@@ -178,14 +177,8 @@ class PolicyRunner:
             impose_rules(self.record, items.values, checked.excluded, checked.pins(self._slots))
             self._imposed = constraints
 
-    def choose(self, rng: np.random.Generator, segment: int) -> Ranking:
-        """Choose one list."""
-        self.has_chosen = True
-        ranking: Ranking = choose(self.for_segment(segment), rng)
-        return ranking
-
     def choose_several(self, count: int, rng: np.random.Generator, segment: int) -> IntArray:
-        """Choose `count` lists, one a row."""
+        """Choose `count` lists, one a row; a single list is one of several, so that nothing is compiled twice."""
         self.has_chosen = True
         lists = np.empty((count, self._slots), np.int64)
         choose_several(self.for_segment(segment), rng, lists)
