@@ -193,3 +193,26 @@ def test_it_updates_by_itself_after_clicks_and_asks_for_nothing_that_it_has(watc
     expect(page.locator("#facts li").first).to_have_text("2 views counted")
     expect(page.locator("#decisions-table [data-kind=clicked]")).to_have_text("1")
     expect(page.locator("#sentence")).to_have_text(overview(service, "fresh")["state"]["sentence"])
+
+
+def test_a_list_of_all_segments_together_is_said_to_be_one(watched: Watched, service: Client) -> None:
+    service.define("pooled", segments={"device": ["mobile"]})
+    page = watched.open("/placements/pooled")
+    expect(page.locator("#pooled")).to_contain_text("for all visitors together")
+    page = watched.open("/placements/pooled?segment=device:mobile")
+    expect(page.locator("#pooled")).to_have_count(0)
+
+
+def test_a_shadow_without_views_promises_nothing(watched: Watched, service: Client) -> None:
+    service.define("unseen", mode="shadow")
+    page = watched.open("/placements/unseen")
+    expect(page.locator("main")).to_contain_text("Best list (not shown in shadow mode)")
+    expect(page.locator("main")).not_to_contain_text("Expected reward per view")
+
+
+def test_numbers_of_a_chart_scroll_and_do_not_make_the_page_long(watched: Watched) -> None:
+    page = watched.open("/placements/shop?range=90d")
+    for summary in page.locator(".chart details summary").all():
+        summary.click()
+    tables = page.locator(".chart details .wide")
+    assert max(table.bounding_box()["height"] for table in tables.all()) <= 24 * 16 + 1  # type: ignore[index]

@@ -54,7 +54,7 @@ def test_an_overview_has_the_numbers_of_the_estimates(shop: Client) -> None:
         == (shop.get("/v1/placements/shop/estimates", params={"period": "24h"}).json()["uplift"])
     )
     assert {check["id"] for check in overview["checks"]} == {
-        "waiting", "late", "silent", "repeated", "several", "fresh", "fit", "drift", "half_life",
+        "waiting", "late", "silent", "repeated", "capped", "several", "fresh", "fit", "drift", "half_life",
     }  # fmt: skip
 
 

@@ -33,7 +33,7 @@ def rows(
 
 
 def drifts(found: Iterable[PeriodRow]) -> DriftReport:
-    return find_drift(PeriodCounts.of(found), BIAS, NOW)
+    return find_drift(PeriodCounts.of(found), BIAS, NOW, ALPHA)
 
 
 def test_a_change_is_found_with_its_day_and_its_item() -> None:
@@ -49,6 +49,22 @@ def test_a_change_of_all_items_is_reported_once() -> None:
     found = drifts(rows(np.random.default_rng(2), changed=4, times=0.4, items="abc"))
     assert found.clearest is not None
     assert found.clearest.in_words() == "visitors click less on most items"
+
+
+def test_slots_that_swap_their_visibility_are_named_and_no_item() -> None:
+    """Most visitors see a in the first slot and b in the second, as after learning."""
+    rng, found = np.random.default_rng(4), list[PeriodRow]()
+    for day in range(35):
+        period, bias = CountPeriod(TODAY - (34 - day) * DAY, 24), BIAS if day < 32 else BIAS[::-1]
+        for slot, usual in enumerate("ab"):
+            for item, alpha in ALPHA.items():
+                passes = 400 if item == usual else 40
+                clicks = int(rng.negative_binomial(passes, 1.0 / (1.0 + bias[slot] * alpha)))
+                found.append(PeriodRow(period, "", "learned", slot, item, clicks, passes, passes + clicks))
+    clearest = drifts(found).clearest
+    assert clearest is not None
+    assert clearest.in_words() in ("visitors click less in slot 1", "visitors click more in slot 2")
+    assert clearest.since == TODAY - 2 * DAY
 
 
 def test_chance_is_not_taken_for_a_change() -> None:

@@ -75,3 +75,12 @@ def test_pending_decisions_are_reported_with_the_time_of_the_next_count() -> Non
     until = waiting._replace(reported_until="2026-11-16T02:48:12.089Z")
     assert said(until, "waiting").endswith("the first with an outcome is counted at 16 November, 02:48 UTC.")
     assert said(counted(issued=951), "waiting") == "One decision is pending, and it has no outcome yet."
+
+
+def test_capped_decisions_are_reported_and_many_of_them_warn() -> None:
+    assert levels(WELL)["capped"] == "fine"
+    few, many = counted(capped=2), counted(capped=200)
+    assert levels(few)["capped"] == "fine"
+    assert said(few, "capped") == "2 decisions of visitors beyond the hourly cap are not learned from."
+    assert levels(many)["capped"] == "look"
+    assert said(many, "capped").endswith("Are these bots?")

@@ -35,11 +35,9 @@ def uplift(low: float | None, high: float | None, **changes: Any) -> UpliftDocum
 
 def test_it_pays_only_by_the_interval_that_may_be_relied_on() -> None:
     clear, doubtful = uplift(0.02, 0.05), uplift(0.005, 0.05)
-    assert pays(clear, 0.1, every_day=True) == "Positive: the learned lists bring 18 % more clicks per view."
-    once = "Positive: the learned lists bring 18 % more clicks per view. This is one look, and may change."
-    assert pays(doubtful, 0.1, every_day=False) == once
-    # whoever looks every day needs the wider one
-    assert pays(doubtful, 0.1, every_day=True) == "Not clear: the interval of the difference includes zero."
+    assert pays(clear, 0.1) == "Positive: the learned lists bring 18 % more clicks per view."
+    # the page is looked at every day, so the plain interval is too narrow
+    assert pays(doubtful, 0.1) == "Not clear: the interval of the difference includes zero."
 
 
 @pytest.mark.parametrize(
@@ -53,19 +51,17 @@ def test_it_pays_only_by_the_interval_that_may_be_relied_on() -> None:
 )
 def test_the_uplift_is_stated_against_the_holdout(estimate: float, measure: str, said: str) -> None:
     ratio = {"estimate": estimate, "low": 1.0, "high": None, "anytime": {"low": 0.9, "high": None}}
-    assert pays(uplift(0.02, 0.05, ratio=ratio, measure=measure), 0.1, every_day=True) == said
+    assert pays(uplift(0.02, 0.05, ratio=ratio, measure=measure), 0.1) == said
 
 
 def test_a_better_holdout_is_reported_as_a_loss() -> None:
     ratio = {"estimate": 0.9, "low": 0.8, "high": 0.95, "anytime": {"low": 0.8, "high": 0.99}}
     worse = uplift(-0.05, -0.02, ratio=ratio)
-    assert pays(worse, 0.1, every_day=True) == "Negative: the learned lists bring 10 % fewer clicks per view."
+    assert pays(worse, 0.1) == "Negative: the learned lists bring 10 % fewer clicks per view."
 
 
 def test_unknown_uplift_is_not_stated() -> None:
-    assert pays(None, 0.0, every_day=True) == "Not measured: there is no holdout to compare with."
-    assert pays(None, 0.1, every_day=True).startswith("Not known yet:")
+    assert pays(None, 0.0) == "Not measured: there is no holdout to compare with."
+    assert pays(None, 0.1).startswith("Not known yet:")
     early = uplift(None, None, too_early="the holdout arm has 3 views with a click, and 10 are needed", ratio=None)
-    assert pays(early, 0.1, every_day=True) == (
-        "Too early: the holdout arm has 3 views with a click, and 10 are needed."
-    )
+    assert pays(early, 0.1) == ("Too early: the holdout arm has 3 views with a click, and 10 are needed.")

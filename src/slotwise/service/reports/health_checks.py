@@ -103,7 +103,7 @@ def _repeated(counters: Counters) -> _Judged:
 
 def _capped(counters: Counters) -> _Judged:
     if not counters.capped:
-        return "fine", "No visitor was beyond the hourly cap."
+        return "fine", "No decision was beyond a cap per visitor."
     sentence = f"{counters.capped:,} decisions of visitors beyond the hourly cap are not learned from."
     level = _level(counters.capped, counters.issued, MAX_CAPPED)
     return level, f"{sentence} Are these bots?" if level == "look" else sentence

@@ -94,7 +94,7 @@ def _nothing_yet(facts: Facts) -> StateDocument:
         )
     if facts.decisions.final:
         return _state("nothing_yet", "Nothing is counted yet: none of the lists so far was seen.")
-    how = "A page requests one with POST /v1/placements/NAME/decisions; “Try it” above sends that request."
+    how = "A page requests one with POST /v1/placements/NAME/decisions; the form under “API” sends that request."
     return _state("nothing_yet", "Nothing yet: no decision has been requested.", more=how)
 
 

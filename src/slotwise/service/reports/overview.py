@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -102,8 +102,8 @@ class Overviews:
             "state": state(_facts(view, overall, by_hour, last, now)),
             "uplift": estimates["uplift"],
             "uplift_in_period": recent,
-            "pays": pays(estimates["uplift"], definition.holdout, every_day=True),
-            "pays_in_period": pays(recent, definition.holdout, every_day=False),
+            "pays": pays(estimates["uplift"], definition.holdout),
+            "pays_in_period": pays(recent, definition.holdout),
             "period": request.period,
             "best_list": _best_list(definition, details, has_counts),
             "items": relevant(estimates["items"], details.values, details.shown_list, has_counts=has_counts)[
@@ -115,7 +115,8 @@ class Overviews:
                 :MAX_SEGMENTS
             ],
             "checks": checks_of(observed),
-            "shadow": estimates["shadow"],
+            # without counted views it would be the prior's
+            "shadow": estimates["shadow"] if has_counts else None,
             "half_life": estimates["half_life"],
         }
 
@@ -139,17 +140,20 @@ class Overviews:
         if cached is not None and (cached.hour, cached.version) == (hour, version.version):
             return cached
         bias = [slot["estimate"] for slot in view.document["position_bias"]]
-        by_hour = await self._placements.read(lambda store: _read_by_hour(store, version, bias, hour, now))
+        alpha = {item["id"]: item["attractiveness"] for item in view.document["items"]}
+        by_hour = await self._placements.read(lambda store: _read_by_hour(store, version, bias, alpha, hour, now))
         self._by_hour.put(version.placement, by_hour)
         return by_hour
 
 
-def _read_by_hour(store: Store, version: Version, bias: Sequence[float], hour: int, now: float) -> _ByHour:
+def _read_by_hour(
+    store: Store, version: Version, bias: Sequence[float], alpha: Mapping[str, float], hour: int, now: float
+) -> _ByHour:
     name = version.placement
     counts = PeriodCounts.of_columns(store.period_columns(name, since=int(now) - (RECENT_DAYS + BEFORE_DAYS) * DAY))
     ends = store.hourly_summaries(name, int(now) - BEST_DAYS * DAY)
     lists = [(start, json.loads(text)["best_list"]) for start, text in ends]
-    return _ByHour(hour, version.version, find_drift(counts, bias, now), lists)
+    return _ByHour(hour, version.version, find_drift(counts, bias, now, alpha), lists)
 
 
 def _facts(view: EstimatesView, overall: EstimatesView, by_hour: _ByHour, last_hour: int | None, now: float) -> Facts:

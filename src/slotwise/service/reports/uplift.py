@@ -222,8 +222,8 @@ def _interval(interval: Interval) -> IntervalDocument:
     return {"low": interval.low, "high": None if interval.high == math.inf else interval.high}
 
 
-def pays(uplift: UpliftDocument | None, holdout: float, *, every_day: bool) -> str:
-    """The meaning of the comparison of the learned lists with the holdout.
+def pays(uplift: UpliftDocument | None, holdout: float) -> str:
+    """The meaning of the comparison of the learned lists with the holdout, by the anytime-valid interval.
 
     Parameters
     ----------
@@ -231,23 +231,19 @@ def pays(uplift: UpliftDocument | None, holdout: float, *, every_day: bool) -> s
         The comparison; None if an arm has no final decisions.
     holdout
         The holdout share of the placement.
-    every_day
-        Whether to use the anytime-valid interval, which may be read every day, or the fixed-horizon interval.
     """
     if uplift is None:
         if holdout == 0.0:
             return "Not measured: there is no holdout to compare with."
         return "Not known yet: both the learned lists and the holdout need counted views in this period."
-    low, high = uplift["low"], uplift["high"]
-    if every_day and uplift["anytime"] is not None:
-        low, high = uplift["anytime"]["low"], uplift["anytime"]["high"]
-    if low is None:
+    # the page that shows it refreshes by itself
+    interval = uplift["anytime"]
+    if interval is None:
         return f"Too early: {uplift['too_early']}."
-    caveat = "" if every_day else " This is one look, and may change."
-    if low > 0.0:
-        return f"Positive: the learned lists bring {_more(uplift)}.{caveat}"
-    if high is not None and high < 0.0:
-        return f"Negative: the learned lists bring {_less(uplift)}.{caveat}"
+    if interval["low"] > 0.0:
+        return f"Positive: the learned lists bring {_more(uplift)}."
+    if interval["high"] is not None and interval["high"] < 0.0:
+        return f"Negative: the learned lists bring {_less(uplift)}."
     return "Not clear: the interval of the difference includes zero."
 
 

@@ -23,11 +23,14 @@ function flat(document, before = "") {
   }, {});
 }
 
+/** An item without the numbers that are only the prior's: it was never shown. */
+const known = (item) => (item.shown ? item : { ...item, attractiveness: null, low: null, high: null });
+
 const pretty = (document) => JSON.stringify(document, null, 2) + "\n";
 
 /** The files: a label, the path of the response, and a function that writes the file. */
 export const EXPORTS = {
-  items: { label: "Items with their estimates, CSV", rest: ["estimates"], ending: "csv", write: ({ items }) => csv(items) },
+  items: { label: "Items with their estimates, CSV", rest: ["estimates"], ending: "csv", write: ({ items }) => csv(items.map(known)) },
   days: { label: "History by day, CSV", rest: ["history"], ending: "csv", write: ({ periods }) => csv(periods.map((period) => flat(period))) },
   changes: { label: "Changes, JSON", rest: ["changes"], ending: "json", write: pretty },
   definition: { label: "Definition, JSON, for PUT", rest: [], ending: "json", write: ({ name, ...rest }) => pretty(rest) },

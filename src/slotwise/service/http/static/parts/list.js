@@ -3,15 +3,18 @@
 import { el, name, why } from "../dom.js";
 import { chance, interval, measured, UNKNOWN } from "../format.js";
 
-export function of({ best_list, mode, shadow }) {
-  return [best_list, mode, shadow];
+export function of({ best_list, mode, shadow, segment, segments }) {
+  return [best_list, mode, shadow, segment, segments];
 }
 
-export function draw({ best_list, mode, shadow }) {
+export function draw({ best_list, mode, shadow, segment, segments }) {
   const known = best_list.some((slot) => slot.probability !== null);
   return [
     el("h2", null, mode === "shadow" ? "Best list (not shown in shadow mode)" : "Best list"),
     el("p", { class: "lead" }, known ? "The list with the highest expected reward, first slot first." : "There is no data yet, so lists are random; this is one of them."),
+    Object.keys(segments).length && !segment.length
+      ? el("p", { class: "note", id: "pooled" }, "This list is for all visitors together. Each segment sees a list of its own: select one under “By segment”.")
+      : null,
     el(
       "ol",
       { class: "mock", id: "best-list" },
@@ -39,7 +42,8 @@ function next(slot, list) {
   const here = `${chance(slot.probability)} sure`;
   if (slot.runner_up === null) return `${here} · no runner-up`;
   const elsewhere = list.find((other) => other.item === slot.runner_up);
-  return [`${here} · next `, name(slot.runner_up), elsewhere ? ` (now in slot ${elsewhere.slot})` : "", ` ${chance(slot.runner_up_probability)}`];
+  const where = elsewhere ? ` (${slot.runner_up_probability > slot.probability ? "brings more" : "now"} in slot ${elsewhere.slot})` : "";
+  return [`${here} · next `, name(slot.runner_up), where, ` ${chance(slot.runner_up_probability)}`];
 }
 
 function inTheShadow(shadow) {

@@ -19,14 +19,14 @@ export function draw(overview, page) {
     el(
       "div",
       { class: "sides" },
-      compared(`Last ${periods[overview.period]}`, overview.uplift_in_period, overview.pays_in_period, "in-period", false),
-      compared("Since the start", overview.uplift, overview.pays, "since-start", true),
+      compared(`Last ${periods[overview.period]}`, overview.uplift_in_period, overview.pays_in_period, "in-period"),
+      compared("Since the start", overview.uplift, overview.pays, "since-start"),
     ),
     why(
       "How is the uplift measured?",
       "Each view is assigned at random: most show a learned list, and the holdout shows the control order. The uplift is the difference between the two.",
       "Points are percentage points: from 10\u202f% to 12\u202f% is 2 points, or 20\u202f% more clicks.",
-      "The interval of a period is a fixed-horizon 95\u202f% confidence interval: it is valid for one planned look. The interval since the start is anytime-valid: you may look as often as you like. “Since the start” includes the first days, when there was little data.",
+      "Both intervals are anytime-valid: you may look as often as you like. The API also has fixed-horizon intervals, which are narrower and valid for one planned look. “Since the start” includes the first days, when there was little data.",
     ),
   ];
 }
@@ -38,11 +38,11 @@ function withoutHoldout() {
   );
 }
 
-function compared(title, uplift, sentence, id, anytime) {
+function compared(title, uplift, sentence, id) {
   const head = el("h3", null, title);
   if (!uplift) return el("div", { id }, head, el("p", { class: "unknown" }, sentence));
   const { measure } = uplift;
-  const ends = anytime ? uplift.anytime : uplift.low === null ? null : { low: uplift.low, high: uplift.high };
+  const ends = uplift.anytime;
   const clear = ends && (ends.low > 0 ? "good" : ends.high < 0 ? "bad" : null);
   const what = measure === "value_per_view" ? "value per view" : "click rate";
   const arm = (text, of) => [el("b", null, measured(of[measure], measure)), ` ${text} (${many(of.shown, "view")})`];
@@ -56,7 +56,7 @@ function compared(title, uplift, sentence, id, anytime) {
       "p",
       { class: clear ? "figure" : "figure unclear" },
       el("b", null, write(uplift.difference)),
-      el("span", null, ends ? `${what}; 95\u202f% ${anytime ? "anytime-valid" : "confidence"} interval ${write(ends.low).replace(" points", "")} to ${ends.high === null ? "no upper limit" : write(ends.high)}` : `${what}, so far`),
+      el("span", null, ends ? `${what}; 95\u202f% anytime-valid interval ${write(ends.low).replace(" points", "")} to ${ends.high === null ? "no upper limit" : write(ends.high)}` : `${what}, so far`),
     ),
     el("p", { class: "arms n" }, arm("learned", uplift.learned), " against ", arm("holdout", uplift.holdout)),
     uplift.since ? el("p", { class: "quiet small" }, `Views since ${moment(uplift.since)}.`) : null,
