@@ -18,6 +18,7 @@ COMMANDS = {
     "serve": "slotwise.cli.serve_command",
     "fit": "slotwise.cli.fit_command",
     "judge": "slotwise.cli.judge_command",
+    "compare": "slotwise.cli.compare_command",
     "score": "slotwise.cli.score_command",
     "evaluate": "slotwise.cli.evaluate_command",
     "decisions": "slotwise.cli.store_commands",

@@ -9,6 +9,13 @@ from slotwise.core.errors import MissingExtra
 try:
     from slotwise.judgements.judgement_files import FILE_FORMATS, FileOptions, write_judgements
     from slotwise.judgements.judgement_report import JudgementSummary, write_judgement_report
+    from slotwise.judgements.list_comparison import (
+        InterleavingResult,
+        ListComparison,
+        compare_lists,
+        compare_teams,
+        read_ranked_lists,
+    )
     from slotwise.judgements.log_cells import CellCounts, count_cells
     from slotwise.judgements.relevance import Judgements, judge_counts
 except ImportError as problem:
@@ -20,10 +27,15 @@ __all__ = [
     "FILE_FORMATS",
     "CellCounts",
     "FileOptions",
+    "InterleavingResult",
     "JudgementSummary",
     "Judgements",
+    "ListComparison",
+    "compare_lists",
+    "compare_teams",
     "count_cells",
     "judge_counts",
+    "read_ranked_lists",
     "write_judgement_report",
     "write_judgements",
 ]

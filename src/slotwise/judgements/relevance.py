@@ -132,8 +132,12 @@ class Judgements:
 
         Gains are relevance, and at most `DEPTH` slots count.
         """
+        return np.array([self._ndcg(gains) for gains in self.relevance_draws(seed)])
+
+    def relevance_draws(self, seed: int = 0) -> FloatArray:
+        """Return posterior draws of relevance, draws × cells; they are not limited to 1."""
         rng, (shape, rate) = np.random.default_rng(seed), self._posterior
-        return np.array([self._ndcg(self._scale * rng.gamma(shape) / rate) for _ in range(DRAWS)])
+        return np.asarray(rng.gamma(shape, size=(DRAWS, len(shape))) * (self._scale / rate))
 
     @cached_property
     def _posterior(self) -> tuple[FloatArray, FloatArray]:
