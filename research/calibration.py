@@ -14,6 +14,7 @@ import numpy as np
 from scipy import stats
 
 from research.fixed_prior import fit_weights_with_prior, fit_with_prior, redraw, set_counts
+from research.gibbs_sampler import gibbs_posterior
 from research.joint_gibbs import joint_gibbs_posterior
 from slotwise.click_models import MNL, draw
 from slotwise.core.plotting import new_figure
@@ -24,7 +25,6 @@ from slotwise.jit import jit
 from slotwise.posterior import (
     HierarchicalPosterior,
     draw_parameters,
-    gibbs_posterior,
     hierarchical_posterior,
     update,
     update_by_tally,

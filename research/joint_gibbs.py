@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from research.gibbs_sampler import GibbsPosterior, gibbs_posterior
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 from slotwise.jit import jit, record
+from slotwise.policies.interface import lists_for
 from slotwise.policies.policy_registry import register
-from slotwise.policies.posterior_sampling import start
-from slotwise.posterior.gibbs_sampler import GibbsPosterior, gibbs_posterior
+from slotwise.policies.thompson_sampling import ThompsonSampling
 from slotwise.posterior.list_counts import place_of
 from slotwise.posterior.posterior_interface import draw_parameters, update
 
@@ -80,7 +81,13 @@ def exact_posterior_sampling(
     """Draw λ and α from the posterior by the likelihood of the choices, and show the best list for them."""
     attractiveness = np.ones(task.items)
     prior = {"shape": shape, "rate": rate, "bias_shape": bias_shape, "bias_rate": bias_rate}
-    return start(task, joint_gibbs_posterior(task, attractiveness, **prior), attractiveness)
+    return ThompsonSampling(
+        posterior=joint_gibbs_posterior(task, attractiveness, **prior),
+        lists=lists_for(task),
+        boldness=1.0,
+        attractiveness=attractiveness,
+        ranking=np.zeros(task.slots, np.int64),
+    )
 
 
 @draw_parameters.register(JointGibbsPosterior)

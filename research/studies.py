@@ -10,10 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from research import alternatives, estimator_study, policy_study, policy_study_figures
+from research import alternatives, estimator_study
 from research.changing_pages import run_parts as changing_pages_study
 from research.changing_pages.plan import Plan
 from research.contextual import contextual_study
+from research.exploration import exploration_study
+from research.exploration.exploration_study import ExplorationSize
 from research.graves_lai.table import table as graves_lai_table
 from research.leaderboard import page as leaderboard_page
 from research.leaderboard.scores import QUICK, BoardSize
@@ -42,15 +44,10 @@ def summary(name: str) -> str:
     return (inspect.getdoc(STUDIES[name]) or "").partition("\n")[0]
 
 
-def _policies(out: Path, jobs: int, quick: bool) -> None:
-    """Regret of slotwise's policies on the paper's problems, on eight more and on random ones."""
-    cells = policy_study.cells(replications=4, parts=("report",)) if quick else policy_study.cells()
-    found = policy_study.run(cells, out, jobs=jobs)
-    _write_tables(out, policy_study.tables(found))
-    save(policy_study_figures.by_problem(found), out, "policies_by_problem")
-    if not quick:
-        save(policy_study_figures.tails(found), out, "policies_tails")
-        save(policy_study_figures.long_run(found), out, "policies_long")
+def _exploration(out: Path, jobs: int, quick: bool) -> None:
+    """Mean and tail of regret under rules of exploration on one posterior."""
+    size = ExplorationSize(4, 2, 1) if quick else ExplorationSize()
+    _write_tables(out, exploration_study.write(out, size, jobs=jobs))
 
 
 def _estimators(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
@@ -176,7 +173,7 @@ def _write_tables(out: Path, text: str) -> None:
 
 STUDIES: dict[str, Callable[..., None]] = {
     "alternatives": _alternatives,
-    "policies": _policies,
+    "exploration": _exploration,
     "estimators": _estimators,
     "calibration": _calibration,
     "changing-pages": _changing_pages,

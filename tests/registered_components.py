@@ -24,8 +24,7 @@ ONLY = {id for id in os.environ.get("SLOTWISE_TEST_ONLY", "").split(",") if id}
 
 #: options that the tests of all policies try as well, by id
 TRY_WITH: dict[str, list[dict[str, Any]]] = {
-    "random-bound": [{"bias": "known"}, {"half_life": "auto"}],
-    "posterior-sampling": [{"bias": "known"}],
+    "thompson-sampling": [{"bias": "known"}, {"half_life": "auto"}],
     "epoch-ucb-upb": [{"sensitivity": "analytic"}],
     "epoch-ucb-upb-star": [{"sensitivity": "analytic"}],
 }

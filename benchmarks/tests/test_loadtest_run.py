@@ -32,7 +32,7 @@ from tests.service.process import Process, free_port, running
 from tests.waiting import FOR_EVER, wait_for
 
 COMMAND = [sys.executable, "-m", "benchmarks.loadtest"]
-DEFAULT = get_policy("random-bound")
+DEFAULT = get_policy("thompson-sampling")
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_a_service_learns_the_best_list(service: Process) -> None:
 def test_known_bias_is_passed_on(service: Process) -> None:
     users = problem("b").users
     report = run_loadtest(
-        service.url, users, policy=get_policy("random-bound", bias="known"), visitors=4, rounds=200, window=0.1
+        service.url, users, policy=get_policy("thompson-sampling", bias="known"), visitors=4, rounds=200, window=0.1
     )
     assert report.exactly_once is True
 

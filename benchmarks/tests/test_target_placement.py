@@ -139,7 +139,7 @@ class Lying(Client):
 def test_a_segment_that_is_off_by_one_is_noticed(service: Process, field: str) -> None:
     with (
         Lying(service.url) as client,
-        temporary_placement(client, USERS, get_policy("random-bound"), 0.2, DEVICES) as target,
+        temporary_placement(client, USERS, get_policy("thompson-sampling"), 0.2, DEVICES) as target,
     ):
         client.field = field
         report = target.check(client, ExpectedCounts()).differences
@@ -172,7 +172,7 @@ def test_an_ignored_idempotency_key_is_noticed(service: Process, client: Client)
 def test_created_placements_are_removed_also_after_a_failure(service: Process, client: Client) -> None:
     before = {one["name"] for one in client.placements()}
     for failure in (KeyboardInterrupt, ServiceUnreachable, RuntimeError):
-        with pytest.raises(failure), temporary_placement(client, USERS, get_policy("random-bound"), 0.2, None):
+        with pytest.raises(failure), temporary_placement(client, USERS, get_policy("thompson-sampling"), 0.2, None):
             raise failure
     # a limit so short that no decision is made in it
     with pytest.raises(ServiceUnreachable, match="made no decision"):
@@ -183,7 +183,7 @@ def test_created_placements_are_removed_also_after_a_failure(service: Process, c
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"policy": get_policy("random-bound")}, "policy is 'random-bound', but placement"),
+        ({"policy": get_policy("thompson-sampling")}, "policy is 'thompson-sampling', but placement"),
         ({"window": 1.0}, "window is '1.0', but placement"),
         (
             {"users": MNL(position_bias=[1.0], attractiveness=[0.5, 0.2])},

@@ -71,7 +71,7 @@ def sorted_bias(slots: int, rng: np.random.Generator) -> FloatArray:
 
 
 def newcomers(seed: int, number: int, *, new: int, counted: int, late: int, rounds: int) -> Case:
-    """12 items known from `counted` rounds of `posterior-sampling`, then `new` more; outcomes come `late`.
+    """12 items known from `counted` rounds of `thompson-sampling`, then `new` more; outcomes come `late`.
 
     Attractiveness is log-normal around 0.12, its logarithm spread by 0.6, for all items alike; λ = (1, 0.6, 0.35).
     """
@@ -79,8 +79,8 @@ def newcomers(seed: int, number: int, *, new: int, counted: int, late: int, roun
     attractiveness = MIDDLE * np.exp(SPREAD * rng.standard_normal(KNOWN_ITEMS + new))
     before = MNL(position_bias=NEWCOMERS_BIAS, attractiveness=attractiveness[:KNOWN_ITEMS])
     first_seed = int(rng.integers(2**31))
-    first = simulate(before, "posterior-sampling", rounds=counted, seed=first_seed, jobs=1, progress=False)
-    (seen,) = first["posterior-sampling"].tallies
+    first = simulate(before, "thompson-sampling", rounds=counted, seed=first_seed, jobs=1, progress=False)
+    (seen,) = first["thompson-sampling"].tallies
     nothing = np.zeros((len(NEWCOMERS_BIAS), new), np.int64)
     start = Tally(np.hstack([seen.clicks, nothing]), np.hstack([seen.passes, nothing]))
     world = World(position_bias=NEWCOMERS_BIAS, attractiveness=attractiveness, delay=Delay(rounds=late))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from research.changing_pages.cells import Finding, Found
-from research.changing_pages.plan import CHOSEN_ON, LONG_ROUNDS, OURS, PLAIN, Plan, left_out, recorded_long
+from research.changing_pages.plan import LONG_ROUNDS, OURS, PLAIN, Plan, left_out, recorded_long
 from research.graves_lai import limit
 from slotwise.core.types import FloatArray
 from slotwise.environments import problem
@@ -111,7 +110,7 @@ def problems(found: Found, plan: Plan) -> str:  # noqa: ARG001
         body.append(["(d) to (k), relative", *(relative(policy, unseen) for policy in some_policies)])
         body.append(["all, relative", *(relative(policy, rows) for policy in some_policies)])
         text += "\n" + table(["problem", *(f"`{policy}`" for policy in some_policies)], body)
-    text += "\n*Relative*: geometric mean of the ratios of means to `posterior-sampling`.\n"
+    text += "\n*Relative*: geometric mean of the ratios of means to `thompson-sampling`.\n"
     quantile = {key: float(np.quantile(one.final, 0.99)) for key, one in by.items()}
     held = [row for row in rows if quantile[row, OURS] <= quantile[row, PLAIN]]
     above = [f"({row})" for row in rows if row not in held]
@@ -240,16 +239,6 @@ def forgetting(found: Found, plan: Plan) -> str:  # noqa: ARG001
     return f"Mean ± standard error (worst) of {runs} runs.\n\n{table(['policy', *_rows(mine)], body)}"
 
 
-def choice(found: Found, plan: Plan) -> str:
-    """Candidates on the problems that they are chosen on."""
-    return _on_random("choice", found, replace(plan, seed=CHOSEN_ON))
-
-
-def lived_choice(found: Found, plan: Plan) -> str:
-    """The same where things change."""
-    return _on_random("lived_choice", found, replace(plan, seed=CHOSEN_ON))
-
-
 def random(found: Found, plan: Plan) -> str:
     """The same on problems that nothing is chosen on."""
     return _on_random("random", found, plan)
@@ -319,6 +308,5 @@ def limit_of(id: str) -> float:
 
 
 TABLES: dict[str, Callable[[Found, Plan], str]] = {
-    one.__name__: one
-    for one in (problems, clicky, segments, newcomers, features, forgetting, choice, lived_choice, random, long, shop)
+    one.__name__: one for one in (problems, clicky, segments, newcomers, features, forgetting, random, long, shop)
 }

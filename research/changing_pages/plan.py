@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,38 +14,15 @@ from slotwise.core.errors import InvalidInput
 from slotwise.environments import further_problems, paper_problems, problem
 from slotwise.policies.policy_registry import parse
 
-#: the policy that the study is about, and the one that it is compared with
-OURS, PLAIN = "random-bound", "posterior-sampling"
-SOFT = f"{PLAIN}:passes=soft"
-POLICIES = (OURS, PLAIN, SOFT)
+#: the policy that the study is about, and another on the same posterior, which it is compared with
+OURS, PLAIN = "thompson-sampling", "epsilon-ts"
+POLICIES = (OURS, PLAIN)
 JOINT = "exact-posterior-sampling"
 #: what `--quick` runs of each part
 QUICK = (OURS, PLAIN)
 QUICK_ROUNDS, QUICK_REPLICATIONS = 24, 2
 QUICK_PROBLEMS = "abi"
 
-#: other settings of it, on random problems: of its levels, its order, its draw of the bias and the part that is sampled
-TRIED = (
-    "level=0.3,bonus=0.3,rare=0.07",
-    "level=0.2,bonus=0.2,rare=0.07",
-    "level=0.2,bonus=0.2,rare=0.15",
-    "level=0.2,bonus=0.4,rare=0.07",
-    "level=0.1,bonus=0.3,rare=0.15",
-    "level=0.2,bonus=0.1,rare=0.05",
-    "level=0.1,bonus=0.1,rare=0.07",
-    "level=0.2,bonus=0.2,rare=0.07,order=0.5",
-    "level=0.2,bonus=0.2,rare=0.07,order=1.0",
-    "level=0.2,bonus=0.1,rare=0.05,order=0.5",
-    "level=0.2,bonus=0.2,rare=0.07,bias_spread=1.2",
-    "level=0.2,bonus=0.2,rare=0.07,sampled=0.1",
-)
-VARIANTS = tuple(f"{OURS}:{options}" for options in TRIED)
-#: those of them with the least means and the lightest tails, which also run on changing problems and in the report
-LEFT = tuple(
-    f"{OURS}:{options}" for options in ("level=0.2,bonus=0.1,rare=0.05", "level=0.2,bonus=0.2,rare=0.07,order=0.5")
-)
-#: the seed of the random problems that the default is chosen on; those that are reported have another
-CHOSEN_ON = 1
 RANDOM_FAMILIES = {"stationary": families.stationary, "lived": families.lived}
 #: replications on one random problem
 EACH = 4
@@ -121,8 +98,7 @@ def problems(plan: Plan) -> list[Cell]:
         for id, one in (paper_problems() | further_problems()).items()
         if not plan.quick or id in QUICK_PROBLEMS
         for policy in plan.policies(POLICIES)
-        for usual in [1_000 if policy in (OURS, PLAIN) else 200]
-        for cell in plan.cells("problems", id, policy, _named(plan, id, one.rounds), usual, size=50, each=None)
+        for cell in plan.cells("problems", id, policy, _named(plan, id, one.rounds), 1_000, size=50, each=None)
     ]
 
 
@@ -145,7 +121,7 @@ def segments(plan: Plan) -> list[Cell]:
         for drawn in [
             family(families.segments, crowds=crowds, items=items, slots=slots, rounds=plan.rounds(rounds), apart=apart)
         ]
-        for policy in plan.policies((OURS, SOFT))
+        for policy in plan.policies((OURS,))
         for way in WAYS
         for cell in plan.cells(
             "segments", f"{crowds}, {items}, {slots}, {rounds:,} | {apart}", policy, drawn, 200, size=10, way=way
@@ -176,7 +152,7 @@ def features(plan: Plan) -> list[Cell]:
         for drawn in [
             family(families.features, explained=explained, used=used, items=items, rounds=plan.rounds(20_000))
         ]
-        for policy in plan.policies((OURS, SOFT))
+        for policy in plan.policies((OURS,))
         for cell in plan.cells(
             "features", f"{explained:.0%} {'used' if used else 'not used'}", policy, drawn, 200, size=10
         )
@@ -194,19 +170,9 @@ def forgetting(plan: Plan) -> list[Cell]:
     ]
 
 
-def choice(plan: Plan) -> list[Cell]:
-    """Random problems that the default is chosen on: not those that are reported."""
-    return _on_random("choice", "stationary", replace(plan, seed=CHOSEN_ON), [*POLICIES, *VARIANTS])
-
-
-def lived_choice(plan: Plan) -> list[Cell]:
-    """The same where things change, which take longer, for the settings that are left by then."""
-    return _on_random("lived_choice", "lived", replace(plan, seed=CHOSEN_ON), [*POLICIES, *LEFT])
-
-
 def random(plan: Plan) -> list[Cell]:
     """Random problems, stationary and changing, that nothing is chosen on."""
-    compared = [*POLICIES, *LEFT, f"{OURS}:half_life=auto"]
+    compared = [*POLICIES, f"{OURS}:half_life=auto"]
     return [cell for kind in RANDOM_FAMILIES for cell in _on_random("random", kind, plan, compared)]
 
 
@@ -252,8 +218,7 @@ def shop(plan: Plan) -> list[Cell]:
 
 
 PARTS: dict[str, Callable[[Plan], list[Cell]]] = {
-    one.__name__: one
-    for one in (problems, clicky, segments, newcomers, features, forgetting, choice, lived_choice, random, long, shop)
+    one.__name__: one for one in (problems, clicky, segments, newcomers, features, forgetting, random, long, shop)
 }
 
 
@@ -270,9 +235,7 @@ def left_out(plan: Plan) -> dict[str, str]:
     """Of all that are compared, those that cannot act in the changing worlds or the shop, and why."""
     cases = [families.lived(plan.seed, number, at_most=10**9) for number in range(20)]
     cases.append(families.named(plan.seed, 0, name="shop", rounds=1_000))
-    return {
-        policy: why for policy in (*POLICIES, *VARIANTS) for case in cases if (why := why_not(policy, case)) is not None
-    }
+    return {policy: why for policy in POLICIES for case in cases if (why := why_not(policy, case)) is not None}
 
 
 def _named(plan: Plan, id: str, rounds: int) -> partial[Case]:

@@ -43,7 +43,7 @@ def compared() -> list[str]:
         "ofu-mnl",
         "ofu-mnl:constants=tuned",
         "ts-mnl",
-        "posterior-sampling:bias=known",
+        "thompson-sampling:bias=known",
         "pairwise-ucb",
         "toprank",
     ]

@@ -1,8 +1,8 @@
 """How much should the default explore? Rules on one posterior, by the mean and the tail of their regret.
 
-The default is Thompson sampling unless a rule with at most two constants has a mean regret of at most 0.9 of it and 95 %
-and 99 % quantiles that are not higher. Rules are chosen on random problems of one seed and reported on those of another.
-Regret is relative to the mean of Thompson sampling on the same problem in runs of its own.
+The default is Thompson sampling unless a rule with at most two constants has a mean regret of at most 0.9 of it and
+95 % and 99 % quantiles that are not higher. Rules are chosen on random problems of one seed and reported on those of
+another. Regret is relative to the mean of Thompson sampling on the same problem in runs of its own.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ import numpy as np
 
 import research.exploration.rules  # noqa: F401  (registers the rules)
 from research.changing_pages.random_worlds import random_changing_problem, random_problem
-from slotwise.core.plotting import PALETTE, bare, new_figure
+from slotwise.core.plotting import PALETTE, bare, new_figure, save
 from slotwise.core.random import stream
 from slotwise.core.types import FloatArray
-from slotwise.environments import Problem
 from slotwise.simulation import simulate
 from slotwise.simulation.progress import Bar
 
@@ -30,18 +29,18 @@ if TYPE_CHECKING:
 THOMPSON = "Thompson sampling"
 #: label, policy and number of constants; stated before the first run
 CANDIDATES: dict[str, tuple[str, int]] = {
-    THOMPSON: ("exploration-rule:rule=thompson", 0),
-    "sharpened, κ = 1.5": ("exploration-rule:rule=sharpened,a=1.5,bias_spread=0.816", 1),
-    "sharpened, κ = 2": ("exploration-rule:rule=sharpened,a=2,bias_spread=0.707", 1),
+    THOMPSON: ("thompson-sampling", 0),
+    "sharpened, κ = 1.5": ("thompson-sampling:boldness=1.5", 1),
+    "sharpened, κ = 2": ("thompson-sampling:boldness=2", 1),
     "κ = 1 + 2/(1 + clicks/5)": ("exploration-rule:rule=item-clicks,a=2,b=5", 2),
     "κ = 1 + 2J/(J + clicks)": ("exploration-rule:rule=page-clicks,a=2", 1),
     "κ = 1 + min(1, 100J/rounds)": ("exploration-rule:rule=rounds,a=1,b=100", 2),
     "κ = 1 + 3·evidence/largest": ("exploration-rule:rule=relative,a=4", 1),
     "mixed: κ = 2, and 1 in 3 of 10": ("exploration-rule:rule=mixed,a=0.3,b=2", 2),
-    "ε-exploring, ε = 0.3": ("exploration-rule:rule=epsilon,a=0.3", 1),
-    "ExpTS+": ("exploration-rule:rule=exp,a=0", 0),
+    "ε-exploring, ε = 0.3": ("epsilon-ts:epsilon=0.3", 1),
+    "ExpTS+": ("exp-ts-plus", 0),
     "optimistic": ("exploration-rule:rule=optimistic", 0),
-    "clipped (MOTS)": ("exploration-rule:rule=clipped", 1),
+    "clipped (MOTS)": ("exploration-rule:rule=clipped", 0),
     "ordered by mean": ("exploration-rule:rule=ordered", 0),
 }
 #: problems to choose on, and to report on
@@ -58,12 +57,6 @@ class ExplorationSize:
     stationary: int = 1_000
     changing: int = 300
     runs: int = 2
-
-
-def problems(kind: str, seed: int, count: int) -> list[Problem]:
-    """Random problems that stay as they are, or change."""
-    draw = random_problem if kind == "stationary" else random_changing_problem
-    return [draw(np.random.default_rng(stream(seed, number))) for number in range(count)]
 
 
 def _regret(kind: str, seed: int, number: int, policies: Mapping[str, str], runs: int) -> dict[str, FloatArray]:
@@ -138,11 +131,9 @@ def table(scores: Mapping[str, Score]) -> str:
     """The scores as a Markdown table."""
     lines = ["| rule | constants | mean | 95 % | 99 % | wins |", "| --- | ---: | ---: | ---: | ---: | --- |"]
     for label, one in scores.items():
-        constants = CANDIDATES[label][1] if label in CANDIDATES else "–"
-        lines.append(
-            f"| {label} | {constants} | {one.mean:.3f} ± {one.mean_error:.3f} | {one.q95:.2f} ± {one.q95_error:.2f} "
-            f"| {one.q99:.2f} ± {one.q99_error:.2f} | {'yes' if one.wins else 'no'} |"
-        )
+        figures = ((one.mean, one.mean_error, 3), (one.q95, one.q95_error, 2), (one.q99, one.q99_error, 2))
+        cells = [f"{value:.{digits}f} ± {error:.{digits}f}" for value, error, digits in figures]
+        lines.append(f"| {label} | {CANDIDATES[label][1]} | {' | '.join(cells)} | {'yes' if one.wins else 'no'} |")
     return "\n".join(lines) + "\n"
 
 
@@ -150,7 +141,7 @@ def figure(scores: Mapping[str, Score]) -> Figure:
     """Mean against the 99 % quantile, each rule a point; rules in the shaded corner would replace Thompson sampling."""
     drawn = new_figure(8, 5.6)
     axes = drawn.subplots()
-    axes.axvspan(0.0, 0.9, ymax=1.0, color="0.95", zorder=0)
+    axes.fill_between([0.0, 0.9], 0.0, 1.0, color="0.93", zorder=0)
     for number, (label, one) in enumerate(scores.items()):
         is_plain = label == THOMPSON
         colour = "#000000" if is_plain else PALETTE[number % (len(PALETTE) - 1)]
@@ -158,28 +149,27 @@ def figure(scores: Mapping[str, Score]) -> Figure:
         axes.scatter(
             one.mean, one.q99, s=90 if is_plain else 36, marker="*" if is_plain else "o", color=colour, zorder=3
         )
-        axes.annotate(label, (one.mean, one.q99), xytext=(5, 4), textcoords="offset points", fontsize="small")
+        side, across = ("right", -6) if one.mean < 0.955 else ("left", 6)
+        place = (across, 5 if number % 2 else -11)
+        axes.annotate(label, (one.mean, one.q99), place, textcoords="offset points", ha=side, fontsize="small")
     axes.axhline(1.0, color="0.6", linewidth=0.8)
     axes.axvline(0.9, color="0.6", linewidth=0.8)
-    low = min(one.mean for one in scores.values())
-    axes.set_xlim(min(0.86, low - 0.03), max(one.mean for one in scores.values()) + 0.12)
+    low, high = (extreme(one.mean for one in scores.values()) for extreme in (min, max))
+    axes.set_xlim(min(0.86, low - 0.09), high + 0.06)
+    axes.set_ylim(0.8, max(one.q99 + one.q99_error for one in scores.values()) + 0.1)
     axes.set(xlabel="mean regret, relative to Thompson sampling", ylabel="99 % quantile, relative to Thompson sampling")
     bare(axes)
     return drawn
 
 
-def write(out: Path, size: ExplorationSize, *, jobs: int, extra: Mapping[str, str] | None = None) -> str:
+def write(out: Path, size: ExplorationSize, *, jobs: int) -> str:
     """Run all candidates on both sets of both kinds of problems; return the tables."""
-    from slotwise.core.plotting import save
-
-    policies = {label: policy for label, (policy, _) in CANDIDATES.items()} | dict(extra or {})
+    policies = {label: policy for label, (policy, _) in CANDIDATES.items()}
     text = []
     for kind, count in (("stationary", size.stationary), ("changing", size.changing)):
         for use, seed in (("chosen", CHOOSING_SEED), ("reported", REPORTING_SEED)):
             regret = relative_regret(kind, seed, count, policies, runs=size.runs, jobs=jobs)
-            np.savez(out / f"{kind}_{use}.npz", **{label.replace("/", "|"): values for label, values in regret.items()})
             scores = {label: score(values, regret[THOMPSON]) for label, values in regret.items()}
             text.append(f"### {count:,} {kind} problems, {use}, {size.runs} runs each\n\n{table(scores)}")
             save(figure(scores), out, f"exploration_{kind}_{use}")
-            (out / "tables.md").write_text("\n".join(text))
     return "\n".join(text)

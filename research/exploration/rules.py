@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from research.exploration.kl_poisson import upper_ratio
 from slotwise.core.errors import InvalidInput
 from slotwise.core.policy_task import PolicyTask
-from slotwise.core.types import EMPTY, FloatArray, HalfLife, Ranking
+from slotwise.core.types import EMPTY, FloatArray, Ranking
 from slotwise.jit import inlined, record
-from slotwise.optimize.list_solver import arrange, rearrange
-from slotwise.policies.indices.kl_poisson import upper_ratio
+from slotwise.optimize.list_solver import arrange
 from slotwise.policies.interface import choose, learn, lists_for, update_from_tally, with_posterior
 from slotwise.policies.policy_registry import register
 from slotwise.posterior import (
@@ -23,26 +23,15 @@ from slotwise.posterior import (
     update_by_tally,
 )
 
-RULES = (
-    "thompson",
-    "sharpened",
-    "item-clicks",
-    "page-clicks",
-    "epsilon",
-    "exp",
-    "optimistic",
-    "relative",
-    "clipped",
-    "ordered",
-    "relative-optimistic",
-    "rounds",
-    "mixed",
-)
+#: how the index of an item is drawn; a and b are the constants of a rule
+RULES = ("item-clicks", "page-clicks", "rounds", "relative", "mixed", "optimistic", "clipped", "ordered")
 
 
 @with_posterior
 @record
 class ExplorationRule:
+    """Thompson sampling with another index in place of a draw of attractiveness."""
+
     posterior: Any
     lists: Any
     rule: int
@@ -58,25 +47,13 @@ class ExplorationRule:
     name="Exploration rule",
     position_bias="either",
     citation="slotwise: candidates for the default",
-    unknown_bias_options=("bias_spread",),
 )
-def exploration_rule(
-    task: PolicyTask,
-    *,
-    rule: str = "thompson",
-    a: float = 1.0,
-    b: float = 1.0,
-    half_life: HalfLife = None,
-    bias_spread: float = 1.0,
-    weights_spread: float = 1.0,
-    keep: int = 1,
-) -> ExplorationRule:
+def exploration_rule(task: PolicyTask, *, rule: str, a: float = 1.0, b: float = 1.0) -> ExplorationRule:
+    """Return the policy of one of `RULES`."""
     if rule not in RULES:
         raise InvalidInput(f"rule must be one of {', '.join(RULES)}, got {rule!r}")
     return ExplorationRule(
-        posterior=hierarchical_posterior(
-            task, half_life=half_life, bias_spread=bias_spread, weights_spread=weights_spread, keep=keep
-        ),
+        posterior=hierarchical_posterior(task),
         lists=lists_for(task),
         rule=RULES.index(rule),
         a=float(a),
@@ -88,8 +65,8 @@ def exploration_rule(
 
 
 @inlined
-def _sharp(shape: float, rate: float, kappa: float, rng: np.random.Generator) -> float:
-    return rng.standard_gamma(kappa * shape) / (kappa * rate)
+def _draw(shape: float, rate: float, boldness: float, rng: np.random.Generator) -> float:
+    return rng.standard_gamma(boldness * shape) / (boldness * rate)
 
 
 @choose.register(ExplorationRule)
@@ -104,52 +81,45 @@ def _choose(policy: ExplorationRule, rng: np.random.Generator) -> Ranking:
         most = max(most, rate[item])
         total += rate[item]
         clicks += shape[item]
-    whole = 1.0
-    if rule == 1 or rule == 9:
-        whole = a
-    elif rule == 3:
-        whole = 1.0 + a * items / (items + clicks)
-    elif rule == 11:
-        whole = 1.0 + a * min(1.0, items * b / (1.0 + posterior.counts.rounds))
-    elif rule == 12:
-        whole = 1.0 if rng.random() < a else b
+    boldness = 1.0
+    if rule == 1:
+        boldness = 1.0 + a * items / (items + clicks)
+    elif rule == 2:
+        boldness = 1.0 + a * min(1.0, items * b / (1.0 + posterior.counts.rounds))
+    elif rule == 4:
+        boldness = 1.0 if rng.random() < a else b
     for item in range(items):
         s, r = shape[item], rate[item]
-        if rule == 4:
-            index[item] = mean[item]
-            if rng.random() < a:
-                index[item] = _sharp(s, r, 1.0, rng)
-        elif rule == 5:
-            index[item] = mean[item]
-            part = a if a > 0.0 else 1.0 / items
-            if rng.random() < part:
-                level = rng.standard_exponential()
-                if rng.random() < 0.5:
-                    index[item] *= upper_ratio(level / s)
-                else:
-                    index[item] *= math.exp(-math.sqrt(2.0 * level / s))
-        elif rule == 2:
-            index[item] = _sharp(s, r, 1.0 + a / (1.0 + s / b), rng)
-        elif rule == 6:
-            index[item] = max(mean[item], _sharp(s, r, a, rng))
-        elif rule == 7:
-            index[item] = _sharp(s, r, 1.0 + (a - 1.0) * (r / most) ** b, rng)
-        elif rule == 10:
-            index[item] = max(mean[item], _sharp(s, r, 1.0 + (a - 1.0) * (r / most) ** b, rng))
-        elif rule == 8:
-            level = a * math.log(max(1.0, b * total / (items * r)))
-            bound = mean[item] * upper_ratio(level / s) if level > 0.0 else mean[item]
-            index[item] = min(bound, _sharp(s, r, 1.0, rng))
+        if rule == 0:
+            index[item] = _draw(s, r, 1.0 + a / (1.0 + s / b), rng)
+        elif rule == 3:
+            index[item] = _draw(s, r, 1.0 + (a - 1.0) * r / most, rng)
         else:
-            index[item] = _sharp(s, r, whole, rng)
+            index[item] = _draw(s, r, boldness, rng)
+        if rule == 5:
+            index[item] = max(mean[item], index[item])
+        elif rule == 6:
+            # the bound of MOSS and KL-UCB++ with evidence in place of rounds: log⁺(T/(Jn))
+            level = a * math.log(max(1.0, total / (items * r)))
+            bound = mean[item] * upper_ratio(level / s) if level > 0.0 else mean[item]
+            index[item] = min(bound, index[item])
     arrange(policy.lists, index, posterior.position_bias, ranking, rng)
     apply_cold_start_cap(posterior, policy.lists, index, ranking, rng)
-    if rule == 9:
-        for slot in range(len(ranking)):
-            if ranking[slot] != EMPTY:
-                index[ranking[slot]] = mean[ranking[slot]]
-        rearrange(policy.lists, index, posterior.position_bias, ranking, rng)
+    if rule == 7:
+        _order_by_mean(policy, rng)
     return ranking
+
+
+@inlined
+def _order_by_mean(policy: ExplorationRule, rng: np.random.Generator) -> None:
+    """Arrange the selected items again, by their means."""
+    index, ranking = policy.index, policy.ranking
+    for item in range(len(index)):
+        index[item] = 0.0
+    for slot in range(len(ranking)):
+        if ranking[slot] != EMPTY:
+            index[ranking[slot]] = policy.mean[ranking[slot]]
+    arrange(policy.lists, index, policy.posterior.position_bias, ranking, rng)
 
 
 @learn.register(ExplorationRule)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from research.exploration.kl_poisson import upper_ratio
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray, Ranking
 from slotwise.jit import inlined, record
 from slotwise.optimize.list_solver import arrange
-from slotwise.policies.indices.kl_poisson import upper_ratio
 from slotwise.policies.interface import choose, learn, lists_for, update_from_tally, with_posterior
 from slotwise.policies.policy_registry import register
 from slotwise.posterior import draw_parameters, hierarchical_posterior, update, update_by_tally

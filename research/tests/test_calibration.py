@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from research import calibration
-from slotwise.posterior.gibbs_sampler import gibbs_posterior
+from research.gibbs_sampler import gibbs_posterior
 from tests.statistical_assertions import FALSE_ALARM
 
 DATASETS = 250

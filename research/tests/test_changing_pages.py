@@ -16,7 +16,7 @@ from research.changing_pages import part_tables as lived_tables
 from research.changing_pages import run_parts as lived
 from research.changing_pages.cells import Finding
 from research.changing_pages.families import KNOWN_ITEMS
-from research.changing_pages.plan import LEFT, OURS, PARTS, PLAIN, POLICIES, VARIANTS, Plan
+from research.changing_pages.plan import OURS, PARTS, PLAIN, POLICIES, Plan
 from research.changing_pages.random_worlds import random_changing_problem, random_problem
 from research.changing_pages.wrappers import untold, watched
 from slotwise import MNL, simulate
@@ -117,7 +117,7 @@ def test_options_of_other_studies_are_refused(tmp_path: Path) -> None:
 
 
 def test_all_that_is_compared_is_registered_and_has_no_place_twice() -> None:
-    for policy in (*POLICIES, *VARIANTS):
+    for policy in POLICIES:
         parse(policy)
     for part in PARTS.values():
         cells = part(Plan())
@@ -131,8 +131,6 @@ def test_few_are_ours_in_all_its_settings_and_plain_sampling() -> None:
         assert compared <= {cell.policy for cell in part(Plan())}
         assert {policy.partition(":")[0] for policy in compared} <= {OURS, PLAIN}
         assert not any(policy.startswith(f"{PLAIN}:") for policy in compared)
-    assert set(VARIANTS) <= {cell.policy for cell in PARTS["choice"](Plan(few=True))}
-    assert set(LEFT) <= {cell.policy for cell in PARTS["random"](Plan(few=True))} & set(VARIANTS)
 
 
 def test_random_problems_of_the_report_are_not_those_of_the_choice() -> None:
@@ -310,7 +308,7 @@ def test_how_many_tails_are_counted() -> None:
         ("problems", "d", PLAIN, "told"): some(4.0, 4.0),
     }
     text = lived_tables.problems(found, Plan())
-    assert "On 2 of the 3 problems the 99 % quantile of `random-bound` is not above" in text
+    assert "On 2 of the 3 problems the 99 % quantile of `thompson-sampling` is not above" in text
     assert "; it is on (b)." in text
 
 

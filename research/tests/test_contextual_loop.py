@@ -155,4 +155,4 @@ def test_parameters_are_checked(change: dict[str, Any], message: str) -> None:
 
 def test_a_goal_is_refused() -> None:
     with pytest.raises(InvalidInput, match="a goal needs users who choose by multinomial logit"):
-        simulate(USERS, "random-bound", rounds=10, goal=Goal(values=[1.0, 2.0, 3.0, 4.0]))
+        simulate(USERS, "thompson-sampling", rounds=10, goal=Goal(values=[1.0, 2.0, 3.0, 4.0]))

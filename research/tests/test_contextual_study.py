@@ -21,10 +21,10 @@ FACTOR = 2.0
 def test_features_are_worth_having_where_they_matter_and_cost_at_most_twice_where_they_do_not() -> None:
     size = ContextualSize(rounds=250, replications=6)
     all_told = ("ofu-mnl:constants=tuned", "ts-mnl")
-    ids = [*all_told, "random-bound:bias=known", "posterior-sampling:bias=known"]
+    ids = [*all_told, "thompson-sampling:bias=known", "thompson-sampling:bias=known"]
     afresh, own = run(0, ids, size, jobs=1), run(4, ids, size, jobs=1)
     for told in all_told:
-        for other in ("random-bound:bias=known", "posterior-sampling:bias=known"):
+        for other in ("thompson-sampling:bias=known", "thompson-sampling:bias=known"):
             assert_mean_is_below(afresh[told], 0.5 * afresh[other])
         assert own[told].mean() < FACTOR * min(own[other].mean() for other in ids if other not in all_told)
 
@@ -35,6 +35,6 @@ def test_the_table_has_policies_with_and_without_features_and_the_default(tmp_pa
     for id in compared():
         assert f"| `{id}` |" in text
     assert "| `ofu-mnl` | all features |" in text
-    assert "| `random-bound` | features that stay |" in text
+    assert "| `thompson-sampling` | features that stay |" in text
     assert "| `toprank` | none |" in text
     assert {id.partition(":")[0] for id in compared()} <= {entry.id for entry in available_policies()}

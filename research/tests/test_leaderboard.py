@@ -22,8 +22,8 @@ SMALL = BoardSize(rounds=30, replications=3, seed=5, plainly=True)
 @pytest.mark.usefixtures("interpreting")
 @pytest.mark.parametrize("kind", ["mnl", "pbm", "mixture", "drifting", "late-ubm", "segmented-pbm", "churning-cascade"])
 def test_its_numbers_are_those_of_simulate_with_the_same_seed(kind: str) -> None:
-    run = simulate(KINDS[kind].make(), "random-bound", rounds=30, replications=3, seed=5, jobs=1, progress=False)
-    assert play(kind, "random-bound", SMALL).tolist() == run["random-bound"].final_regret.tolist()
+    run = simulate(KINDS[kind].make(), "thompson-sampling", rounds=30, replications=3, seed=5, jobs=1, progress=False)
+    assert play(kind, "thompson-sampling", SMALL).tolist() == run["thompson-sampling"].final_regret.tolist()
 
 
 def test_every_policy_is_on_it_wherever_it_can_act() -> None:
@@ -63,9 +63,9 @@ def test_it_resumes_from_stored_results_and_rejects_foreign_ones(
 def _made_up() -> leaderboard.Scores:
     """A default that is best where it should be, and two others."""
     regret = {
-        "mnl": {"random-bound": 1.0, "unirank": 4.0, "pbm-ts": 2.0},
-        "pbm": {"random-bound": 6.0, "unirank": 3.0, "pbm-ts": 1.0},
-        "cascade": {"random-bound": 8.0, "unirank": 2.0},
+        "mnl": {"thompson-sampling": 1.0, "unirank": 4.0, "pbm-ts": 2.0},
+        "pbm": {"thompson-sampling": 6.0, "unirank": 3.0, "pbm-ts": 1.0},
+        "cascade": {"thompson-sampling": 8.0, "unirank": 2.0},
     }
     found = {(kind, id): value * np.array([0.5, 1.5]) for kind, by_id in regret.items() for id, value in by_id.items()}
     return scores(found, BoardSize(rounds=1_000, replications=2))
@@ -73,19 +73,19 @@ def _made_up() -> leaderboard.Scores:
 
 def test_the_scores_are_per_thousand_rounds_and_relative_to_the_best() -> None:
     made = _made_up()
-    assert made.mean["random-bound"] == {"mnl": 1.0, "pbm": 6.0, "cascade": 8.0}
+    assert made.mean["thompson-sampling"] == {"mnl": 1.0, "pbm": 6.0, "cascade": 8.0}
     assert made.tail["unirank"]["pbm"] == pytest.approx(3.0 * 1.4)
     assert made.best("pbm") == "pbm-ts"
-    assert made.standing("random-bound", ["pbm", "cascade"]) == pytest.approx((6.0 * 4.0) ** 0.5)
+    assert made.standing("thompson-sampling", ["pbm", "cascade"]) == pytest.approx((6.0 * 4.0) ** 0.5)
     assert made.standing("pbm-ts", ["cascade"]) == np.inf
     # whoever acts everywhere comes first, whoever loses less before others
-    assert list(made.mean) == ["unirank", "random-bound", "pbm-ts"]
+    assert list(made.mean) == ["unirank", "thompson-sampling", "pbm-ts"]
 
 
 def test_the_page_recommends_a_policy_for_a_wrong_model_and_gives_the_loss_of_the_default() -> None:
     text = leaderboard_page.page_of(_made_up())
     assert "Where users do not choose by multinomial logit, use `unirank`" in text
-    assert "The default, `random-bound`, loses 4.90 times as much" in text
+    assert "The default, `thompson-sampling`, loses 4.90 times as much" in text
     assert "position-based: the default loses 6.0, `pbm-ts` 1.0; cascade: the default loses 8.0, `unirank` 2.0" in text
     assert "| `pbm-ts`† | 2.0 (2.8) | **1.0** (1.4) | – |" in text
     figure = leaderboard_page.heat_map(_made_up())

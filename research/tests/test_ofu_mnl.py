@@ -52,7 +52,7 @@ def test_features_are_worth_having_where_they_matter_and_cost_little_where_they_
 
     Where they stay it loses at most twice as much. With the paper's constants 300 rounds are too few for either.
     """
-    tuned, without = "ofu-mnl:constants=tuned", "posterior-sampling:bias=known"
+    tuned, without = "ofu-mnl:constants=tuned", "thompson-sampling:bias=known"
     assert_mean_is_below(final_regret(tuned, fixed=0), 0.1 * final_regret(without, fixed=0))
     assert final_regret(tuned, fixed=3).mean() < 2.0 * final_regret(without, fixed=3).mean()
 

@@ -44,5 +44,5 @@ def test_items_are_ranked_by_the_largest_of_their_draws() -> None:
 def test_features_are_worth_having_where_they_matter_and_cost_little_where_they_do_not() -> None:
     """Where they change it loses less than a tenth of what posterior sampling without them does; where they stay, at
     most twice as much."""
-    assert_mean_is_below(final_regret("ts-mnl", fixed=0), 0.1 * final_regret("posterior-sampling:bias=known", fixed=0))
-    assert final_regret("ts-mnl", fixed=3).mean() < 2.0 * final_regret("posterior-sampling:bias=known", fixed=3).mean()
+    assert_mean_is_below(final_regret("ts-mnl", fixed=0), 0.1 * final_regret("thompson-sampling:bias=known", fixed=0))
+    assert final_regret("ts-mnl", fixed=3).mean() < 2.0 * final_regret("thompson-sampling:bias=known", fixed=3).mean()

@@ -37,7 +37,7 @@ SOURCES = Path(slotwise.__file__).parents[1]
 IDS = [f"item {number}" for number in range(6)]
 USERS = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0.6, 0.1])
 #: the bias unknown and known
-KINDS = ["random-bound", "random-bound:bias=known", "pbm-ucb", "posterior-sampling"]
+KINDS = ["thompson-sampling", "thompson-sampling:bias=known", "pbm-ucb"]
 
 
 def _learner(kind: str, when: When) -> Learner:
@@ -115,7 +115,7 @@ def test_every_policy_switches_to_the_compiled_type_of_its_record(entry: Any) ->
 
 
 def test_a_learner_on_its_way_can_be_pickled() -> None:
-    learner = _learner("random-bound", "never")
+    learner = _learner("thompson-sampling", "never")
     _play(learner, 10)
     with compiling("first"):
         again = pickle.loads(pickle.dumps(learner))
@@ -130,9 +130,11 @@ def test_when_to_compile_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_warm_ups_of_the_same_kernels_have_the_same_text() -> None:
-    small, large = (WarmUpScript(get_policy("random-bound"), 3, items, bias_is_known=False) for items in (6, 1_000))
+    small, large = (
+        WarmUpScript(get_policy("thompson-sampling"), 3, items, bias_is_known=False) for items in (6, 1_000)
+    )
     assert small.text == large.text == WarmUpScript.read(small.text).text
-    assert small.text != WarmUpScript(get_policy("random-bound", half_life="auto"), 3, 6, bias_is_known=False).text
+    assert small.text != WarmUpScript(get_policy("thompson-sampling", half_life="auto"), 3, 6, bias_is_known=False).text
     assert small.warm_up.is_shared
     # an option per item says how many there are
     per_item = [WarmUpScript(_with(shape=np.ones(items)), 3, items, bias_is_known=False) for items in (6, 7)]
@@ -141,7 +143,7 @@ def test_warm_ups_of_the_same_kernels_have_the_same_text() -> None:
 
 
 def _with(**options: Any) -> Any:
-    return replace(get_policy("random-bound"), options=options)
+    return replace(get_policy("thompson-sampling"), options=options)
 
 
 # From here on each check runs a Python of its own, with a cache of its own.
@@ -360,7 +362,7 @@ def test_a_program_that_is_no_interpreter_is_not_started(monkeypatch: pytest.Mon
 
 
 def test_a_process_that_fails_is_quoted(caplog: pytest.LogCaptureFixture) -> None:
-    text = WarmUpScript(get_policy("random-bound"), 3, 6, bias_is_known=False).text.replace("bound", "bond")
+    text = WarmUpScript(get_policy("thompson-sampling"), 3, 6, bias_is_known=False).text.replace("sampling", "sampler")
     assert compile_process.fill(MODULE, text, threading.Event()) is compile_process.CompileOutcome.FAILED
     assert "unknown policy 'random-bond'" in caplog.text
     assert not compile_process.is_filled(text)
@@ -371,6 +373,6 @@ def test_many_items_are_compiled_before_the_first_decision_which_is_logged(
 ) -> None:
     monkeypatch.setattr("slotwise.jit.background_compile.MAX_PLAIN_ITEMS", 5)
     monkeypatch.setattr("slotwise.jit.background_compile.is_filled", lambda _: False)
-    learner = _learner("random-bound", "background")
+    learner = _learner("thompson-sampling", "background")
     assert not is_plain(learner._runner.started())
     assert "compiling before the first decision among 6 items" in caplog.text

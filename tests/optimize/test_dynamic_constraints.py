@@ -12,7 +12,7 @@ from slotwise.core.types import EMPTY
 from slotwise.optimize import Goal
 from slotwise.optimize.dynamic_constraints import impose, per_decision_lists, per_decision_pairs, pins
 from slotwise.optimize.goal_value import expected_value
-from slotwise.optimize.list_solver import arrange, arrange_pairs, entry
+from slotwise.optimize.list_solver import arrange, arrange_pairs
 from tests.optimize.problems import best_list_by_brute_force
 
 SLOTS, ITEMS = 3, 5
@@ -70,27 +70,6 @@ def test_slots_that_nothing_is_left_for_stay_empty_at_the_end(pairs: bool) -> No
             arrange(lists, attractiveness, bias, ranking, rng)
         left = np.setdiff1d(np.arange(ITEMS), excluded)
         assert ranking.tolist() == [*left[np.argsort(attractiveness[left])].tolist(), EMPTY]
-
-
-def test_no_item_below_the_entry_is_in_the_list() -> None:
-    rng = np.random.default_rng(3)
-    lists = per_decision_lists(SLOTS, ITEMS, None)
-    helped = 0
-    for _ in range(300):
-        values, excluded, pinned = _rules(rng)
-        weights = np.ones(ITEMS) if values is None or rng.random() < 0.5 else values
-        impose(lists, weights, np.array(excluded, np.int64), pins(SLOTS, ITEMS - len(excluded), pinned))
-        last = rng.permutation(ITEMS)[:SLOTS]
-        if rng.random() < 0.2:
-            last[2] = EMPTY
-        least = rng.uniform(0.1, 1.0, ITEMS)
-        index = least * rng.uniform(1.0, 1.5, ITEMS)
-        reached = entry(lists, least, last)
-        ranking = np.zeros(SLOTS, np.int64)
-        arrange(lists, index, np.array([1.0, 0.5, 0.7]), ranking, rng)
-        assert index[ranking].min() >= reached
-        helped += reached > 0.0
-    assert 30 < helped < 270
 
 
 def test_ties_are_broken_at_random_under_rules_too() -> None:

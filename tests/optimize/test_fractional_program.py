@@ -11,7 +11,7 @@ from slotwise import EMPTY, Goal
 from slotwise.optimize.assignment import assigned
 from slotwise.optimize.fractional_assignment import for_goal_pairs
 from slotwise.optimize.fractional_program import for_goal_lists
-from slotwise.optimize.list_solver import arrange, arrange_pairs, rearrange
+from slotwise.optimize.list_solver import arrange, arrange_pairs
 from slotwise.optimize.sort_solver import sorted_lists
 from tests.optimize.problems import allowed_lists, best_value, random_numbers, random_problem, value_of
 from tests.statistical_assertions import assert_frequencies
@@ -29,22 +29,6 @@ def test_the_list_is_the_best_of_all_that_are_allowed(known: bool) -> None:
         weight = np.outer(bias, attractiveness)
         goal.ranking_of(ranking, slots=users.slots, items=users.items)
         assert value_of(weight, goal, ranking) == pytest.approx(best_value(weight, goal), rel=1e-12), (users, goal)
-
-
-def test_the_order_is_the_best_of_its_set() -> None:
-    rng = np.random.default_rng(2)
-    for _ in range(1_000):
-        users, goal = random_problem(rng)
-        bias, attractiveness = users.position_bias, users.attractiveness
-        every = allowed_lists(goal, users.slots, users.items)
-        before = every[rng.integers(len(every))]
-        ranking = before.copy()
-        rearrange(for_goal_lists(goal, users.slots, users.items, None), attractiveness, bias, ranking, rng)
-        weight = np.outer(bias, attractiveness)
-        goal.ranking_of(ranking, slots=users.slots, items=users.items)
-        assert sorted(ranking) == sorted(before)
-        best = best_value(weight, goal, holding=before)
-        assert value_of(weight, goal, ranking) == pytest.approx(best, rel=1e-12), (users, goal, before)
 
 
 def test_pairs_make_the_best_list_of_all_that_are_allowed() -> None:
@@ -178,8 +162,6 @@ def test_nothing_is_shown_where_nothing_may_be() -> None:
     goal = Goal(exclude=[0, 1], may_be_empty=True)
     ranking = np.zeros(2, np.int64)
     arrange(for_goal_lists(goal, 2, 2, None), np.ones(2), np.ones(2), ranking, np.random.default_rng(8))
-    assert ranking.tolist() == [EMPTY, EMPTY]
-    rearrange(for_goal_lists(goal, 2, 2, None), np.ones(2), np.ones(2), ranking, np.random.default_rng(8))
     assert ranking.tolist() == [EMPTY, EMPTY]
     arrange_pairs(for_goal_pairs(goal, 2, 2), np.ones((2, 2)), ranking, np.random.default_rng(8))
     assert ranking.tolist() == [EMPTY, EMPTY]

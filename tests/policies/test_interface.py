@@ -30,7 +30,7 @@ TASK = PolicyTask(2, 5, 1_000, np.array([1.0, 0.5]), rules_per_decision=True)
 NOTHING, ALL_ALIKE = np.zeros(0, np.int64), np.ones(5)
 
 #: by items and by pairs, in rounds and in epochs
-EVERY_KIND = [get_policy(id) for id in ("random-bound", "mnl-ts-pairs", "epoch-ucb", "mnl-bandit")]
+EVERY_KIND = [get_policy(id) for id in ("thompson-sampling", "mnl-ts-pairs", "epoch-ucb", "mnl-bandit")]
 with interpreted():
     IN_EPOCHS = [kind for kind in EVERY_KIND if holds_lists(kind.start(TASK))]
 IN_ROUNDS = [kind for kind in EVERY_KIND if kind not in IN_EPOCHS]

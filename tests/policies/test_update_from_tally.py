@@ -32,7 +32,7 @@ COUNTS = {
 
 
 #: of these a tally only gives an estimate: it does not tell the shows without a click, nor parts of passes
-ESTIMATED_FROM_TALLY = {"random-bound": {"passes", "rounds"}, "pbm-ucb": {"shows", "exposure", "mean"}}
+ESTIMATED_FROM_TALLY = {"thompson-sampling": {"passes", "rounds"}, "pbm-ucb": {"shows", "exposure", "mean"}}
 
 
 def _history(epochs: int, seed: int) -> list[tuple[Any, list[int]]]:
@@ -77,8 +77,6 @@ def _counts(started: Any, path: str = "") -> dict[str, Any]:
         found[path + "shape"] -= started.items.shape
         fitted = (f"{path}items.", f"{path}segments.")
         found = {name: value for name, value in found.items() if not name.startswith(fitted)}
-    elif isinstance(getattr(started, "posterior", None), HierarchicalPosterior):
-        del found[path + "mean"]
     return found
 
 

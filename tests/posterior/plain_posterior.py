@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,14 @@ def plain_hierarchical_posterior(task: PolicyTask, **options: Any) -> Hierarchic
     """A hierarchical posterior that kernels run on uncompiled."""
     with interpreted():
         return hierarchical_posterior(task, **options)
+
+
+def fixed_prior_posterior(task: PolicyTask, shape: float, rate: float) -> HierarchicalPosterior:
+    """A posterior whose prior of attractiveness, Gamma(shape, rate), is held and not learned."""
+    posterior = plain_hierarchical_posterior(task, passes="hard")
+    posterior.items.shape, posterior.items.mean[:] = shape, shape / rate
+    posterior.refit_at = math.inf
+    return posterior
 
 
 def parts(posterior: HierarchicalPosterior) -> tuple[PosteriorCounts, BiasPosterior, ItemPrior, SegmentEffects]:

@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from slotwise import EMPTY, PolicyTask, Tally
-from slotwise.posterior import best_list, gamma_posterior, update_by_tally
+from slotwise.posterior import best_list, update_by_tally
 from slotwise.posterior.best_list_draws import best_list_probabilities as chances_of
-from tests.posterior.plain_posterior import plain_hierarchical_posterior
+from tests.posterior.plain_posterior import fixed_prior_posterior, plain_hierarchical_posterior
 from tests.statistical_assertions import assert_frequencies
 
 pytestmark = pytest.mark.usefixtures("interpreting")
@@ -26,7 +26,7 @@ def best_list_probabilities(
     if position_bias is None:
         posterior = plain_hierarchical_posterior(task, passes="hard")
     else:
-        posterior = gamma_posterior(task, shape=shape, rate=rate)
+        posterior = fixed_prior_posterior(task, shape, rate)
     update_by_tally(posterior, tally.clicks, tally.passes)
     return chances_of(posterior, position_bias=position_bias, **options)
 

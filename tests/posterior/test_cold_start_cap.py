@@ -17,7 +17,7 @@ from slotwise.jit import interpreted
 from slotwise.optimize.dynamic_constraints import impose, pins
 from slotwise.optimize.list_solver import arrange
 from slotwise.optimize.solver_factory import make_lists
-from slotwise.posterior import HierarchicalPosterior, apply_cold_start_cap, is_new, update
+from slotwise.posterior import HierarchicalPosterior, apply_cold_start_cap, update
 from tests.posterior.plain_posterior import plain_hierarchical_posterior
 
 SLOTS = 3
@@ -130,14 +130,12 @@ def test_a_cold_start_is_not_capped_until_a_list_has_no_new_item() -> None:
         assert ranking.tolist() == before
         assert _new_in(posterior, ranking) > 0
         assert posterior.cold_start.slots_left == math.inf
-        assert not any(is_new(posterior, item) for item in range(7))
         update(posterior, ranking, NO_CLICK)
     assert (posterior.counts.item_rounds > 0).all()
     _chosen(posterior, lists, _index("random", posterior, rng), rng)
     # from here on there is something to keep
     assert posterior.cold_start.slots_left == 0.0
     posterior.counts.item_rounds[2] = 0.0
-    assert [is_new(posterior, item) for item in range(7)] == [item == 2 for item in range(7)]
     assert 2 not in _chosen(posterior, lists, _index("new ones best", posterior, rng), rng)
 
 

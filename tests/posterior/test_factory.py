@@ -7,23 +7,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import special
 
-from slotwise import NO_CLICK, PolicyTask, get_policy
+from slotwise import NO_CLICK, PolicyTask
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import EMPTY, FloatArray
-from slotwise.jit import interpreted, is_record
-from slotwise.policies import available_policies
+from slotwise.jit import is_record
 from slotwise.posterior import HierarchicalPosterior, draw_parameters, update, update_by_tally
 from slotwise.posterior.counts import fold_rarest, weigh_lists
-from slotwise.posterior.factory import needs_hierarchical_posterior
 from slotwise.posterior.feature_regression import use_fit, weigh_evidence
 from slotwise.posterior.hyperparameters import fit_bias, learn_levels, refit, sum_passes, use_segment
 from slotwise.posterior.posterior_interface import add_pending, remove_pending, set_segment
 from slotwise.posterior.sampling import draw_for_segment, draw_shared
 from slotwise.posterior.updates import refresh
 from tests.posterior.plain_posterior import drawn_rounds, list_sum, parts, plain_hierarchical_posterior
-from tests.statistical_assertions import assert_frequencies, assert_mean_is
+from tests.statistical_assertions import assert_mean_is
 
 BIAS = np.array([1.0, 0.6, 0.3])
 ALPHA = np.array([0.6, 0.2, 0.4, 0.1])
@@ -209,32 +206,22 @@ def test_draws_have_the_mode_and_covariance_of_the_bias() -> None:
     assert_mean_is(np.diag(posterior.bias.root @ posterior.bias.root.T), (np.array(drawn) - posterior.bias.mode) ** 2)
 
 
-def test_a_part_of_the_draws_is_not_narrowed() -> None:
-    """For any scale of the others."""
-    narrow, wide = (_after(1, 150, seed=10, bias_spread=spread, whole_draws=1.0) for spread in (0.5, 1.0))
-    for posterior in (narrow, wide):
-        draw_shared(posterior, np.random.default_rng(11))
-    assert narrow.draw.position_bias == pytest.approx(wide.draw.position_bias, rel=1e-9)
-    some, rng = _after(1, 150, seed=10, whole_draws=0.3), np.random.default_rng(12)
-    seen = []
-    for _ in range(400):
-        draw_shared(some, rng)
-        seen.append(some.is_full_draw)
-    assert_frequencies([0.3, 0.7], [sum(seen), 400 - sum(seen)])
-
-
-@pytest.mark.parametrize("is_whole", [False, True], ids=["narrowed", "whole"])
-def test_draws_of_weights_are_narrowed_unless_the_draw_is_full(is_whole: bool) -> None:
+@pytest.mark.parametrize("boldness", [1.0, 4.0])
+def test_bold_draws_are_as_narrow_as_with_more_evidence(boldness: float) -> None:
+    """Of the bias and of the weights of features: the standard deviation of a draw is divided by √boldness."""
     task = PolicyTask(3, 4, 1_000, features=np.array([[-1.0], [0.5], [1.0], [2.0]]))
-    posterior = plain_hierarchical_posterior(task, weights_spread=0.25, whole_draws=1.0 if is_whole else 0.0)
+    posterior = plain_hierarchical_posterior(task, boldness=boldness)
     use_fit(posterior.items, True)
-    rng, drawn = np.random.default_rng(20), []
+    posterior.bias.root[:] = np.diag([0.3, 0.2, 0.1])
+    rng, weights, biases = np.random.default_rng(20), [], []
     for _ in range(2_000):
         draw_shared(posterior, rng)
-        drawn.append(posterior.draw.weights.copy())
-    expected = (1.0 if is_whole else 0.25) * posterior.items.featured.root[1, 1]
+        weights.append(posterior.draw.weights[1])
+        biases.append(np.log(posterior.draw.position_bias[0]))
     # six standard errors
-    assert np.std([weights[1] for weights in drawn]) == pytest.approx(expected, rel=6.0 / np.sqrt(4_000))
+    near = 6.0 / np.sqrt(4_000)
+    assert np.std(weights) == pytest.approx(posterior.items.featured.root[1, 1] / np.sqrt(boldness), rel=near)
+    assert np.std(biases) == pytest.approx(0.3 / np.sqrt(boldness), rel=near)
 
 
 LEVEL_SHAPE, LEVEL_MEAN, OWN = 2.0, 0.5, 4.0
@@ -319,53 +306,6 @@ def test_a_decision_reads_no_other_segment() -> None:
     assert [x.tolist() for x in _drawn(posterior, 24)] == [shape.tolist(), rate.tolist()]
 
 
-@pytest.mark.parametrize("passed", [3.0, 15.0, 150.0])
-def test_without_draws_of_levels_the_evidence_includes_their_uncertainty(passed: float) -> None:
-    """The same means, and the same spread of log α, as with levels that are drawn and α drawn given them."""
-    settled, drawing, rng = (
-        _three_segments(passed, draws_levels=False),
-        _three_segments(passed),
-        np.random.default_rng(15),
-    )
-    for segment in range(3):
-        set_segment(settled, segment)
-        set_segment(drawing, segment)
-        shape, rate = _drawn(settled, 1)
-        drawn = []
-        for _ in range(2_000):
-            draw_shared(drawing, rng)
-            draw_for_segment(drawing, rng)
-            drawn.append(rng.gamma(drawing.shape) / drawing.rate)
-        # the standard error of a mean from 2,000 draws is at most 2 %, that of a variance 4 %
-        assert shape / rate == pytest.approx(np.mean(drawn, axis=0), rel=0.1)
-        assert special.polygamma(1, shape) == pytest.approx(np.var(np.log(drawn), axis=0), rel=0.3)
-
-
-@pytest.mark.parametrize("shape", [0.4, 1.0, 20.0])
-def test_with_one_segment_a_prior_counts_as_one_click_at_most(shape: float) -> None:
-    posterior, rng = _after(1, 50, seed=16), np.random.default_rng(17)
-    posterior.items.shape = shape
-    draw_shared(posterior, rng)
-    draw_for_segment(posterior, rng)
-    exposure = posterior.rate - posterior.draw.prior_rate
-    assert posterior.rate - posterior.assumed == pytest.approx(
-        exposure + posterior.draw.prior_rate * min(1.0, 1.0 / shape)
-    )
-
-
-def test_with_several_segments_a_prior_counts_as_one_click_at_most() -> None:
-    """The clicks of other segments count: as if the evidence of the level had been smaller by s - 1."""
-    posterior, rng = _three_segments(15.0, draws_levels=False), np.random.default_rng(18)
-    posterior.items.shape = 8.0
-    draw_shared(posterior, rng)
-    draw_for_segment(posterior, np.random.default_rng(19))
-    rate, seen = posterior.rate.copy(), posterior.rate - posterior.assumed
-    posterior.draw.level_evidence -= 7.0
-    draw_for_segment(posterior, np.random.default_rng(19))
-    assert seen == pytest.approx(posterior.rate)
-    assert (seen < rate).all()
-
-
 def test_lists_are_folded_without_losing_a_round() -> None:
     """At estimates that stay, passes are Σ T/(1+S) by hand, however often the table was full."""
     posterior, rng = (
@@ -426,30 +366,9 @@ def test_a_tally_of_one_segment_of_two_gives_nearly_the_estimates_of_one_segment
     assert means[1] == pytest.approx(means[0], rel=0.1)
 
 
-@pytest.mark.parametrize("bias", ["known", "unknown"])
-def test_posterior_sampling_takes_it_only_where_something_needs_it(bias: str) -> None:
-    """By default it has a simpler posterior."""
-    chosen = get_policy("posterior-sampling", bias=bias)
-    plain = PolicyTask(3, 4, 100, BIAS)
-    segmented, features = PolicyTask(3, 4, 100, BIAS, segments=2), PolicyTask(3, 4, 100, BIAS, features=np.ones((4, 1)))
-    with interpreted():
-        assert not isinstance(chosen.start(plain).posterior, HierarchicalPosterior)
-        assert isinstance(chosen.with_option("passes", "soft").start(plain).posterior, HierarchicalPosterior)
-        assert isinstance(chosen.with_option("half_life", 500).start(plain).posterior, HierarchicalPosterior)
-        for task in (segmented, features):
-            assert isinstance(chosen.start(task).posterior, HierarchicalPosterior)
-
-
-def test_all_that_can_take_it_are_tried() -> None:
-    takes = {entry.id for entry in available_policies() if "passes" in inspect.signature(entry.make).parameters}
-    assert takes == {"posterior-sampling", "random-bound"}
-
-
-def test_tasks_that_need_the_hierarchical_posterior() -> None:
-    assert not needs_hierarchical_posterior(PolicyTask(2, 4, 10), "hard", "none")
-    assert needs_hierarchical_posterior(PolicyTask(2, 4, 10), "hard", "auto")
+def test_passes_are_hard_or_soft() -> None:
     with pytest.raises(InvalidInput, match="passes must be hard or soft, got 'medium'"):
-        needs_hierarchical_posterior(PolicyTask(2, 4, 10), "medium", "none")  # type: ignore[arg-type]
+        plain_hierarchical_posterior(PolicyTask(2, 4, 10), passes="medium")
 
 
 def _with_pairs(features: FloatArray, alpha: FloatArray, seed: int) -> HierarchicalPosterior:
@@ -516,7 +435,7 @@ def test_features_that_do_not_fit_are_refused(features: FloatArray, message: str
         plain_hierarchical_posterior(PolicyTask(2, 4, 10, features=features))
 
 
-PRIORS = ("own_taste", "own_slots", "ridge", "bias_shape", "bias_spread", "new_items_at_most")
+PRIORS = ("own_taste", "own_slots", "ridge", "bias_shape", "boldness", "new_items_at_most")
 
 
 @pytest.mark.parametrize("option", PRIORS)

@@ -246,7 +246,7 @@ def test_bad_values_are_refused_by_name(wrong: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         parse_half_lives(wrong)
     with pytest.raises(InvalidInput, match=message):
-        get_policy("random-bound", half_life=wrong).start(PolicyTask(2, 4, 10))
+        get_policy("thompson-sampling", half_life=wrong).start(PolicyTask(2, 4, 10))
 
 
 CANDIDATES = (60.0, 30.0, 15.0, 8.0, 4.0)

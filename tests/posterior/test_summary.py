@@ -90,7 +90,7 @@ def test_a_policy_with_known_bias_has_the_same_posterior(tally: Tally) -> None:
     )
 
 
-@pytest.mark.parametrize("id", [None, "posterior-sampling"])
+@pytest.mark.parametrize("id", [None, "thompson-sampling"])
 def test_a_ranker_reports_the_same_with_every_policy(tally: Tally, expected: Said, id: str | None) -> None:
     found = Ranker(list(IDS), 3, tally=tally, policy=id).estimates()
     assert _document(found.to_dict()) == expected

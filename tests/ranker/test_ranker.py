@@ -182,7 +182,7 @@ def test_save_and_load(tmp_path: Path) -> None:
     assert again.pending == 1
     assert again.estimates().to_dict() == ranker.estimates().to_dict()
     assert again._learner.values == ranker._learner.values
-    assert str(again._learner.policy) == "random-bound:bias=known"
+    assert str(again._learner.policy) == "thompson-sampling:bias=known"
     again.observe(waiting.id, clicked=waiting.items[0])
     assert again.tally().clicks.sum() == ranker.tally().clicks.sum() + 1
     # one that was loaded twice goes on alike: its randomness is in the file
@@ -191,7 +191,7 @@ def test_save_and_load(tmp_path: Path) -> None:
 
 
 def test_options_of_a_policy_are_kept(tmp_path: Path) -> None:
-    Ranker(IDS, 2, policy="random-bound:bias_shape=3").save(tmp_path / "r")
+    Ranker(IDS, 2, policy="thompson-sampling:bias_shape=3").save(tmp_path / "r")
     assert Ranker.load(tmp_path / "r")._learner.policy.options == {"bias_shape": 3.0}
 
 

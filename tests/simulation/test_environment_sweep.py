@@ -21,7 +21,7 @@ COLUMNS = ["environment", "policy", "options", "seed", "version", "replication",
 
 
 def test_numbers_are_those_of_simulate_and_rows_name_all_that_they_depend_on(tmp_path: Path) -> None:
-    policies = ["epoch-ucb", "posterior-sampling:bias=known"]
+    policies = ["epoch-ucb", "thompson-sampling:bias=known"]
     found = sweep({"one": USERS, "goal": VALUED}, policies, rounds=30, replications=2, seed=3, record_at=3)
     assert list(found) == ["one", "goal"]
     assert not found.interrupted

@@ -41,7 +41,7 @@ def test_printed_it_is_a_table(results: Results) -> None:
 
 
 def test_printed_results_fit_a_terminal_with_any_policy_names() -> None:
-    long = "random-bound:level=0.25,bonus=0.25,rare=0.07,order=0.5"
+    long = "thompson-sampling:boldness=1.25,half_life=30000,new_items_at_most=0.25"
     runs = {label: Run(label, np.array([9]), np.full((3, 1), 1_234_567.8), [], 1_234.5) for label in (long, "toprank")}
     title, *lines = str(Results(runs, 1_000_000, 1, 2)).splitlines()
     assert title == "Regret after 1,000,000 rounds, 1 replication, seed 2"

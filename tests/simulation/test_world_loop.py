@@ -188,7 +188,7 @@ def test_a_longer_delay_costs_more(small: MNL) -> None:
     assert costs == sorted(costs)
 
 
-@pytest.mark.parametrize("id", ["random-bound", "epoch-ucb", "mnl-bandit", "mnl-ts-pairs"])
+@pytest.mark.parametrize("id", ["thompson-sampling", "epoch-ucb", "mnl-bandit", "mnl-ts-pairs"])
 def test_unavailable_items_are_never_shown(id: str) -> None:
     """Also by policies that hold a list, and where there are fewer items than slots."""
     world = World(

@@ -101,7 +101,7 @@ def regret() -> Any:
         for variant in variants():
             results = simulate(paper_problems()["b"].users, [variant], rounds=150, replications=1, seed=9)
             digests[str(variant)] = _rounded(next(iter(results.values())).mean)
-        for id in ("random-bound", "posterior-sampling", "random-bound:half_life=auto"):
+        for id in ("thompson-sampling", "thompson-sampling:half_life=auto"):
             results = simulate(world.users, [id], rounds=300, replications=1, seed=9)
             digests[f"{id} (changing)"] = _rounded(next(iter(results.values())).mean)
     return digests

@@ -40,5 +40,5 @@ def fit_click_models(
     if problem_out is not None and problem is not None:
         with replacing(problem_out) as file:
             file.write(json.dumps(problem).encode())
-        command = f"slotwise simulate --problem {problem_out} --policy random-bound"
+        command = f"slotwise simulate --problem {problem_out} --policy thompson-sampling"
         note(f"Users of {problem['model']}: {command}", quiet=as_json)

@@ -22,7 +22,7 @@ MIXTURE = '{"lists": [{"items": ["tea", "milk"], "probability": 0.5}, …]}'
 @example(
     "slotwise evaluate clicks.parquet --ranking tea,coffee,milk",
     "slotwise evaluate a.parquet --target-log b.parquet --item-propensity p",
-    "slotwise evaluate clicks.parquet --policy random-bound",
+    "slotwise evaluate clicks.parquet --policy thompson-sampling",
 )
 @known_ids("Estimators", ESTIMATOR_IDS)
 @takes_options

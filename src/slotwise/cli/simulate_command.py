@@ -21,9 +21,9 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 @example(
-    "slotwise simulate --problem a --policy random-bound --rounds 1000",
+    "slotwise simulate --problem a --policy thompson-sampling --rounds 1000",
     "slotwise simulate --problem b --policy toprank --plot b.png",
-    "slotwise simulate --problem shop --policy random-bound --rounds 5000",
+    "slotwise simulate --problem shop --policy thompson-sampling --rounds 5000",
     "slotwise simulate --problem cascade --policy toprank --rounds 5000",
 )
 def simulate(

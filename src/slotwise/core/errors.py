@@ -19,7 +19,7 @@ class UnknownName(SlotwiseError, LookupError):
 
     def __init__(self, kind: str, name: str, names: Iterable[str]) -> None:
         names = list(names)
-        near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
+        near = names if len(names) == 1 else difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
         super().__init__(f"unknown {kind} {name!r}: {hint}")
 

@@ -17,7 +17,7 @@ from slotwise.optimize.assignment import Assigned, assigned
 from slotwise.optimize.compiled_constraints import ANYWHERE, CLOSED, NOWHERE, Constraints
 from slotwise.optimize.fractional_assignment import ForGoalPairs, for_goal_pairs
 from slotwise.optimize.fractional_program import ForGoal, for_goal_lists
-from slotwise.optimize.list_solver import arrange, arrange_pairs, entry, rearrange
+from slotwise.optimize.list_solver import arrange, arrange_pairs
 from slotwise.optimize.sort_solver import Sorted, sorted_lists
 
 
@@ -158,32 +158,6 @@ def _arrange(
         arrange(lists.ruled, attractiveness, position_bias, ranking, rng)
     else:
         arrange(lists.free, attractiveness, position_bias, ranking, rng)
-
-
-@rearrange.register(PerDecision)
-def _rearrange(
-    lists: PerDecision,
-    attractiveness: FloatArray,
-    position_bias: FloatArray,
-    ranking: Ranking,
-    rng: np.random.Generator,
-) -> None:
-    if lists.are_rules:
-        rearrange(lists.ruled, attractiveness, position_bias, ranking, rng)
-    else:
-        rearrange(lists.free, attractiveness, position_bias, ranking, rng)
-
-
-@entry.register(PerDecision)
-def _entry(lists: PerDecision, least_index: FloatArray, ranking: Ranking) -> float:
-    rules = lists.ruled.rules
-    # a bound only if the best list has the largest indices, and the constraints allow the last list
-    if not rules.values_are_equal or rules.free_slots < len(ranking):
-        return 0.0
-    for item in ranking:
-        if item == EMPTY or rules.place[item] != ANYWHERE:
-            return 0.0
-    return float(entry(lists.free, least_index, ranking))
 
 
 @arrange_pairs.register(PerDecisionPairs)

@@ -16,7 +16,7 @@ from slotwise.core.goal import Goal
 from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined, jit, record
 from slotwise.optimize.compiled_constraints import Constraints, rules_of
-from slotwise.optimize.list_solver import arrange, rearrange
+from slotwise.optimize.list_solver import arrange
 from slotwise.optimize.top_k import order_slots, slot_order
 
 #: An item never shown has an infinite index. In a list it counts as this much more attractive than all the others
@@ -44,8 +44,6 @@ class ForGoal:
     slots: Any
     #: α, per item, with a finite number for infinity
     weight: FloatArray
-    #: the items of the ranking in slots without a pin
-    held: IntArray
     #: the chosen items by decreasing gain, ties by a random number for each
     chosen: IntArray
     gain: FloatArray
@@ -61,7 +59,6 @@ def for_goal_lists(goal: Goal, slots: int, items: int, position_bias: FloatArray
         rules=rules,
         slots=slot_order(slots, position_bias),
         weight=np.zeros(items),
-        held=np.zeros(slots, np.int64),
         chosen=np.zeros(slots, np.int64),
         gain=np.zeros(slots),
         drawn=np.zeros(slots),
@@ -82,32 +79,6 @@ def _arrange(
         _fill_slots(lists, by_bias, count, ranking)
         reached = _value_of(rules, weight, position_bias, ranking)
         # equal values: the order by gain is the order by attractiveness, for any R
-        if rules.values_are_equal or reached <= value * (1.0 + ROUNDING):
-            return
-        value = reached
-
-
-@rearrange.register(ForGoal)
-def _rearrange(
-    lists: ForGoal, attractiveness: FloatArray, position_bias: FloatArray, ranking: Ranking, rng: np.random.Generator
-) -> None:
-    weight, rules, held = lists.weight, lists.rules, lists.held
-    by_bias = order_slots(lists.slots, position_bias, rng)
-    make_finite(attractiveness, weight)
-    free = 0
-    for slot in range(len(ranking)):
-        if rules.pin[slot] == EMPTY:
-            held[free] = ranking[slot]
-            free += 1
-    value = 0.0
-    while True:
-        for place in range(free):
-            item = held[place]
-            # an empty slot has gain 0 and comes before items with a loss
-            gain = 0.0 if item == EMPTY else weight[item] * (rules.values[item] - value)
-            _insert(lists, place, item, gain, rng.random())
-        _fill_slots(lists, by_bias, free, ranking)
-        reached = _value_of(rules, weight, position_bias, ranking)
         if rules.values_are_equal or reached <= value * (1.0 + ROUNDING):
             return
         value = reached

@@ -16,7 +16,7 @@ from slotwise.optimize.sort_solver import sorted_lists
 def make_lists(
     slots: int, items: int, position_bias: FloatArray | None, goal: Goal | None = None, rules_per_decision: bool = False
 ) -> Any:
-    """Return the solver for `arrange` and `rearrange`.
+    """Return the solver for `arrange`.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ Policy = TypeVar("Policy")
 
 
 def lists_for(task: PolicyTask) -> Any:
-    """Return the list solver of a policy: the `lists` of `arrange` and `rearrange`."""
+    """Return the list solver of a policy: the `lists` of `arrange`."""
     return make_lists(task.slots, task.items, task.position_bias, task.goal, task.rules_per_decision)
 
 

@@ -30,6 +30,8 @@ LIMITS = {
     "chance": "be relied on to do better than random lists if slots may be left empty",
 }
 
+#: policies that were replaced, and by which
+RENAMED = {"posterior-sampling": "thompson-sampling", "random-bound": "thompson-sampling"}
 _registered: dict[str, PolicySpec] = {}
 
 
@@ -94,8 +96,8 @@ class PolicySpec:
     def knows_bias(self) -> bool:
         """Whether the policy starts with the position bias of its task.
 
-        >>> get_policy("random-bound").knows_bias, get_policy("random-bound", bias="known").knows_bias
-        (False, True)
+        >>> get_policy("epoch-ucb").knows_bias, get_policy("thompson-sampling").knows_bias
+        (True, False)
         """
         return self.position_bias == "known" or self.options.get("bias") == "known"
 
@@ -204,7 +206,7 @@ def default_policy(*, known_bias: bool = False) -> PolicySpec:
     """Return the default policy, with the position bias known or unknown.
 
     >>> str(default_policy()), str(default_policy(known_bias=True))
-    ('random-bound', 'random-bound:bias=known')
+    ('thompson-sampling', 'thompson-sampling:bias=known')
     """
     (default,) = (entry for entry in available_policies() if entry.default)
     return default.with_option("bias", "known") if known_bias else default
@@ -243,10 +245,12 @@ def get_policy(id: str, **options: Any) -> PolicySpec:
     UnknownName: unknown policy 'epoch-ubc': did you mean epoch-ucb or epoch-ucb-w or epoch-ucb-upb?
     """
     if id not in _registered:
-        base = _registered.get(id.removesuffix("-known"))
         check_plugin("slotwise.policies", id)
-        is_renamed = base is not None and base.position_bias == "either"
-        raise UnknownName("policy", id, [f"{base.id}:bias=known"] if base and is_renamed else sorted(_registered))
+        name = id.removesuffix("-known")
+        base = _registered.get(RENAMED.get(name, name))
+        if base is None or base.position_bias != "either":
+            raise UnknownName("policy", id, sorted(_registered))
+        raise UnknownName("policy", id, [base.id if name == id else f"{base.id}:bias=known"])
     spec = _registered[id]
     for option, value in options.items():
         spec = spec.with_option(option, value)

@@ -9,13 +9,8 @@ import numpy as np
 from slotwise.core.types import EMPTY, FloatArray, Ranking
 from slotwise.jit import inlined
 from slotwise.optimize.list_solver import arrange
-from slotwise.posterior.posterior_interface import apply_cold_start_cap, is_new
+from slotwise.posterior.posterior_interface import apply_cold_start_cap
 from slotwise.posterior.state import HierarchicalPosterior, PosteriorCounts
-
-
-@is_new.register(HierarchicalPosterior)
-def _is_new(posterior: HierarchicalPosterior, item: int) -> bool:
-    return bool(posterior.cold_start.slots_left < math.inf and posterior.counts.item_rounds[item] == 0.0)
 
 
 @apply_cold_start_cap.register(HierarchicalPosterior)

@@ -1,4 +1,4 @@
-"""The hierarchical posterior before the first round, and which settings need it."""
+"""The hierarchical posterior before the first round."""
 
 from __future__ import annotations
 
@@ -45,16 +45,12 @@ def hierarchical_posterior(
     passes: Passes = "soft",
     half_life: HalfLife = None,
     bias_shape: float = BIAS_SHAPE,
-    bias_spread: float = 1.0,
-    weights_spread: float = 1.0,
-    whole_draws: float = 0.0,
-    keep: int = 1,
+    boldness: float = 1.0,
     own_taste: float = SEGMENT_SIMILARITY,
     own_slots: float = SLOT_SIMILARITY,
     ridge: float = RIDGE,
     room: int = MAX_LISTS,
     new_items_at_most: float = DEFAULT_COLD_START_CAP,
-    draws_levels: bool = True,
 ) -> HierarchicalPosterior:
     """Return the hierarchical posterior before the first round; the position bias is drawn unless it is known.
 
@@ -66,14 +62,10 @@ def hierarchical_posterior(
         How rounds count as passes.
     half_life
         The half-life of counts.
-    bias_shape, bias_spread
-        c of the prior λ_k ~ Gamma(c, c), and the scale of the standard deviation of a draw of log λ.
-    weights_spread
-        The scale of the standard deviation of a draw of the weights of features.
-    whole_draws
-        The part of the draws that no scale narrows.
-    keep
-        Decisions that share a draw, at most.
+    bias_shape
+        c of the prior λ_k ~ Gamma(c, c).
+    boldness
+        b: parameters are drawn as if there were b times the evidence.
     own_taste, own_slots
         κ and τ before any data: how similar segments are in attractiveness and in position bias.
     ridge
@@ -82,11 +74,9 @@ def hierarchical_posterior(
         Lists in the table of counts by list.
     new_items_at_most
         The cold-start cap.
-    draws_levels
-        Whether the levels of items are drawn, as posterior sampling needs it. Policies with a bound of their own need
-        the evidence of the level instead.
     """
     validation.one_of("passes", passes, get_args(Passes))
+    boldness = validation.positive_number("boldness", boldness)
     segments, items, slots = task.segments, task.items, task.slots
     tried = parse_half_lives(half_life)
     kinds = DECAYED + len(tried) if len(tried) else 1
@@ -95,18 +85,12 @@ def hierarchical_posterior(
         position_bias=_first_bias(task),
         shape=np.full(items, ATTRACTIVENESS_SHAPE),
         rate=np.full(items, ATTRACTIVENESS_RATE),
-        assumed=np.zeros(items),
-        is_full_draw=False,
         segment=0,
         is_current=False,
         refit_at=0.0,
         counts=_no_counts(task, kinds, room if passes == "soft" else 0),
         pending=Pending(rounds=0.0, by_slot=np.zeros((segments, items, slots)), level_passes=np.zeros((items, slots))),
-        bias=_bias_prior(
-            task,
-            validation.positive_number("bias_shape", bias_shape),
-            validation.positive_number("bias_spread", bias_spread),
-        ),
+        bias=_bias_prior(task, validation.positive_number("bias_shape", bias_shape)),
         items=prior,
         segments=_segment_prior(
             task,
@@ -115,15 +99,12 @@ def hierarchical_posterior(
         ),
         forgetting=start_forgetting(half_life, segments, items, slots),
         draw=Draw(
-            weights_scale=weights_spread,
-            full_share=whole_draws,
-            draws_levels=draws_levels,
-            max_decisions=keep,
+            boldness=boldness,
+            spread=boldness**-0.5,
             decisions_left=0,
             position_bias=_first_bias(task),
             weights=np.zeros(prior.features.shape[1]),
             level=np.full(items, PRIOR_MEAN),
-            level_evidence=np.full(items, ATTRACTIVENESS_SHAPE),
             prior_rate=np.full(items, ATTRACTIVENESS_RATE),
             noise=np.zeros(slots),
         ),
@@ -150,11 +131,10 @@ def _no_counts(task: PolicyTask, kinds: int, room: int) -> PosteriorCounts:
     )
 
 
-def _bias_prior(task: PolicyTask, shape: float, scale: float) -> BiasPosterior:
+def _bias_prior(task: PolicyTask, shape: float) -> BiasPosterior:
     slots = task.slots
     return BiasPosterior(
         shape=shape,
-        scale=scale,
         is_known=task.position_bias is not None,
         mode=np.zeros(slots) if task.position_bias is None else np.log(task.position_bias),
         root=np.zeros((slots, slots)),
@@ -197,13 +177,6 @@ def _segment_prior(task: PolicyTask, similarity: float, slot_similarity: float) 
         evidence_exposure=np.zeros(items),
         level_passes=np.zeros((items, slots)),
     )
-
-
-def needs_hierarchical_posterior(task: PolicyTask, passes: Passes, half_life: HalfLife) -> bool:
-    """Return whether a task and options need the hierarchical posterior; simpler ones suffice otherwise."""
-    validation.one_of("passes", passes, get_args(Passes))
-    forgets = len(parse_half_lives(half_life)) > 0
-    return passes == "soft" or forgets or task.segments > 1 or task.features is not None
 
 
 def split_features(features: ArrayLike | None, segments: int, items: int) -> tuple[FloatArray, FloatArray]:

@@ -99,7 +99,7 @@ def fit_bias(counts: PosteriorCounts, bias: BiasPosterior, items: ItemPrior, seg
         weigh_lists(counts, segments, IN_USE, counts.passes)
     if not bias.is_known:
         find_mode(counts, IN_USE, counts.passes, bias, bias.mode, items, segments)
-        inverse_root(bias.cholesky, bias.scale, bias.root)
+        inverse_root(bias.cholesky, 1.0, bias.root)
     _expose(counts, bias, segments)
 
 

@@ -76,11 +76,6 @@ def defer_refits(posterior: GammaPosterior, deferred: bool) -> None:
     """While deferred, hyperparameters are not refitted; the next tally after that refits them."""
 
 
-@generic(default=lambda posterior, item: False)  # noqa: ARG005
-def is_new(posterior: GammaPosterior, item: int) -> bool:  # type: ignore[empty-body]
-    """Return whether an item has no counted outcome and is subject to the cold-start cap."""
-
-
 @generic(default=lambda posterior, lists, index, ranking, rng: False)  # noqa: ARG005
 def apply_cold_start_cap(  # type: ignore[empty-body]
     posterior: GammaPosterior, lists: object, index: FloatArray, ranking: Ranking, rng: np.random.Generator

@@ -21,7 +21,8 @@ from slotwise.posterior.state import (
 )
 from slotwise.posterior.updates import finish_period, refresh
 
-#: a draw is used for at most this part of the rounds so far
+#: a draw of the shared parameters serves at most so many decisions, and at most this part of the rounds so far
+MAX_DECISIONS_PER_DRAW = 16
 MAX_AGE = 0.01
 
 
@@ -38,7 +39,7 @@ def _draw_parameters(posterior: HierarchicalPosterior, rng: np.random.Generator)
     if draw.decisions_left > 0:
         draw.decisions_left -= 1
     else:
-        draw.decisions_left = min(draw.max_decisions, int(counts.rounds * MAX_AGE)) - 1
+        draw.decisions_left = min(MAX_DECISIONS_PER_DRAW, int(counts.rounds * MAX_AGE)) - 1
         if posterior.forgetting.rounds_left <= 0.0:
             finish_period(posterior)
         if counts.rounds >= posterior.refit_at:
@@ -57,11 +58,9 @@ def _draw_parameters(posterior: HierarchicalPosterior, rng: np.random.Generator)
 def draw_shared(posterior: HierarchicalPosterior, rng: np.random.Generator) -> None:
     """Draw λ, β and m, which all segments share."""
     draw, counts, items = posterior.draw, posterior.counts, posterior.items
-    if draw.full_share > 0.0:
-        posterior.is_full_draw = rng.random() < draw.full_share
-    scale = 1.0 if posterior.bias.is_known else _draw_bias(draw, counts, posterior.bias, posterior.is_full_draw, rng)
+    scale = 1.0 if posterior.bias.is_known else _draw_bias(draw, counts, posterior.bias, rng)
     if items.uses_features:
-        _draw_weights(draw, items.featured, posterior.is_full_draw, rng)
+        _draw_weights(draw, items.featured, rng)
         for item in range(len(items.mean)):
             log_mean = 0.0
             for column in range(len(draw.weights)):
@@ -75,15 +74,12 @@ def draw_shared(posterior: HierarchicalPosterior, rng: np.random.Generator) -> N
 
 
 @inlined
-def _draw_bias(
-    draw: Draw, counts: PosteriorCounts, bias: BiasPosterior, is_full: bool, rng: np.random.Generator
-) -> float:
+def _draw_bias(draw: Draw, counts: PosteriorCounts, bias: BiasPosterior, rng: np.random.Generator) -> float:
     """Draw λ, and return the scale of the draw against the mode."""
     mode, noise = bias.mode, draw.noise
     slots = len(mode)
-    wider = 1.0 / bias.scale if is_full else 1.0
     for slot in range(slots):
-        noise[slot] = wider * rng.standard_normal()
+        noise[slot] = draw.spread * rng.standard_normal()
     now, then = 0.0, 0.0
     for slot in range(slots):
         drawn = mode[slot]
@@ -104,10 +100,10 @@ def _draw_bias(
 
 
 @inlined
-def _draw_weights(draw: Draw, fit: ItemFit, is_full: bool, rng: np.random.Generator) -> None:
-    noise, scale = fit.noise, (1.0 if is_full else draw.weights_scale)
+def _draw_weights(draw: Draw, fit: ItemFit, rng: np.random.Generator) -> None:
+    noise = fit.noise
     for column in range(len(noise)):
-        noise[column] = scale * rng.standard_normal()
+        noise[column] = draw.spread * rng.standard_normal()
     for column in range(len(noise)):
         drawn = fit.weights[column]
         for other in range(column, len(noise)):
@@ -127,7 +123,7 @@ def _draw_levels(
     """m_j ~ Gamma(w(s + Σ_s N_sj), w(s/μ_j + Σ_s E_sj ε_sj)), ε at its mean; pending rounds narrow it.
 
     ε is estimated from the same clicks: with it integrated out, N clicks of a cell are as much evidence of m as
-    Nκ/(κ + mE) would be if ε were known. w is the part that is left. If m is not drawn it is set to its mean.
+    Nκ/(κ + mE) would be if ε were known. w is the part that is left.
     """
     waiting = _pass_rate(counts) if pending.rounds > 0.0 else 0.0
     for item in range(len(draw.level)):
@@ -137,22 +133,13 @@ def _draw_levels(
             rate += draw.position_bias[slot] * segments.level_passes[item, slot]
             flying += waiting * draw.position_bias[slot] * pending.level_passes[item, slot]
         widened = evidence / shape
-        narrowed = widened + flying / rate
-        draw.level_evidence[item] = shape * narrowed
-        if draw.draws_levels:
-            draw.level[item] = rng.standard_gamma(shape * narrowed) / (rate * narrowed)
-        else:
-            draw.level[item] = shape / rate
-
-
-@inlined
-def pass_rate(posterior: HierarchicalPosterior) -> float:
-    """Return the part of rounds that end without a click."""
-    return _pass_rate(posterior.counts)
+        evidence = draw.boldness * (widened + flying / rate)
+        draw.level[item] = rng.standard_gamma(shape * evidence) / (rate * evidence)
 
 
 @inlined
 def _pass_rate(counts: PosteriorCounts) -> float:
+    """Return the part of rounds that end without a click."""
     return (counts.no_clicks + 1.0) / (counts.rounds + 2.0)
 
 
@@ -169,19 +156,18 @@ def _drawn_segment_mean(draw: Draw, items: ItemPrior, segment: int, item: int) -
 
 @jit
 def draw_for_segment(posterior: HierarchicalPosterior, rng: np.random.Generator) -> None:
-    """Set position bias, shape and rate for the current segment, and the part of the rate that is assumed."""
+    """Set position bias, shape and rate for the current segment."""
     draw, counts, pending, segments = posterior.draw, posterior.counts, posterior.pending, posterior.segments
     number_of_segments, number_of_items, slots = counts.passes.shape
     segment, bias = posterior.segment, posterior.position_bias
     prior = posterior.items.shape
-    beyond = max(0.0, prior - 1.0)
-    beyond_part = beyond / prior
     for slot in range(slots):
         bias[slot] = draw.position_bias[slot]
     if number_of_segments > 1:
         prior = segments.similarity
         for slot in range(slots):
             shape = segments.slot_similarity + counts.slot_clicks[IN_USE, segment, slot]
+            shape *= draw.boldness
             bias[slot] *= segments.slot_deviation[segment, slot] * rng.standard_gamma(shape) / shape
     waiting = _pass_rate(counts) if pending.rounds > 0.0 else 0.0
     for item in range(number_of_items):
@@ -189,18 +175,8 @@ def draw_for_segment(posterior: HierarchicalPosterior, rng: np.random.Generator)
         if number_of_segments > 1:
             rate = prior / (draw.level[item] * _drawn_segment_mean(draw, posterior.items, segment, item))
         shape = prior + counts.clicks[IN_USE, segment, item]
-        of_prior = rate
         for slot in range(slots):
             rate += bias[slot] * counts.passes[segment, item, slot]
-        if number_of_segments == 1:
-            posterior.assumed[item] = beyond_part * of_prior
-        elif not draw.draws_levels:
-            # the variance of log α is 1/shape, and that of log m times the square of the prior's part in the mean
-            pull = shape * (of_prior / rate) ** 2
-            certain = 1.0 / (1.0 + pull / draw.level_evidence[item])
-            posterior.assumed[item] = rate * (certain - 1.0 / (1.0 + pull / (draw.level_evidence[item] - beyond)))
-            shape *= certain
-            rate *= certain
         if waiting > 0.0:
             flying = 0.0
             for slot in range(slots):

@@ -61,11 +61,10 @@ class Pending:
 class BiasPosterior:
     """The posterior of log λ: normal at its mode, with attractiveness integrated out."""
 
-    #: c, the scale of the standard deviation of a draw, and whether λ is known and not drawn
+    #: c, and whether λ is known and not drawn
     shape: float
-    scale: float
     is_known: bool
-    #: the mode of log λ, and a root of its covariance: upper triangular R with RRᵀ = scale²·(-ℓ″)⁻¹
+    #: the mode of log λ, and a root of its covariance: upper triangular R with RRᵀ = (-ℓ″)⁻¹
     mode: FloatArray
     root: FloatArray
     #: scratch of Newton's method: the step, λ at the mode, the share of each slot in an exposure, and L with LLᵀ = -ℓ″
@@ -165,20 +164,15 @@ class Forgetting:
 class Draw:
     """A draw of all that segments share: λ, β and m."""
 
-    #: the scale of the standard deviation of a draw of β
-    weights_scale: float
-    #: the part of the draws that are not narrowed by any scale
-    full_share: float
-    #: whether m is drawn; if not, its uncertainty is taken off the evidence of each cell
-    draws_levels: bool
-    #: decisions that share a draw, at most, and how many more share this one
-    max_decisions: int
+    #: b: parameters are drawn as if there were b times the evidence; and 1/√b, the scale of a standard deviation
+    boldness: float
+    spread: float
+    #: decisions that the draw still serves
     decisions_left: int
-    #: λ, β and m as drawn, and the evidence of m if it is set to its mean instead
+    #: λ, β and m as drawn
     position_bias: FloatArray
     weights: FloatArray
     level: FloatArray
-    level_evidence: FloatArray
     #: s/μ, per item, by β as drawn
     prior_rate: FloatArray
     #: scratch, per slot
@@ -202,10 +196,6 @@ class HierarchicalPosterior:
     position_bias: FloatArray
     shape: FloatArray
     rate: FloatArray
-    #: the part of `rate` that the prior adds beyond one click, per item; none if m is drawn
-    assumed: FloatArray
-    #: whether the draw is not narrowed by any scale
-    is_full_draw: bool
     segment: int
     #: whether the draw is of the current segment and the current pending rounds
     is_current: bool

@@ -53,7 +53,7 @@ class Ranker:
     slots
         Number of slots of the page.
     policy
-        Id of a registered policy, such as ``"posterior-sampling"``; the default policy if None.
+        Id of a registered policy, such as ``"thompson-sampling"``; the default policy if None.
     position_bias
         Position bias of each slot; learned if None.
     values

@@ -67,7 +67,7 @@ def test_a_mixture(log: tuple[Fit, LoggedPropensities]) -> None:
 
 def test_a_policy_learns_towards_the_best_list(log: tuple[Fit, LoggedPropensities]) -> None:
     fit, logged = log
-    found = evaluate(fit, "posterior-sampling", propensities=logged, rounds=4_000)
+    found = evaluate(fit, "thompson-sampling", propensities=logged, rounds=4_000)
     best = fit.best().rate
     users = fit.model()
     assert found.by_propensity is None

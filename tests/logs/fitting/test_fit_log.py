@@ -163,7 +163,7 @@ def test_a_log_starts_a_ranker_and_a_simulation_warm() -> None:
     assert sum(warm.rank().items == best for _ in range(20)) > 15
     assert warm.tally().rounds == counted.rounds
     cold, started = (
-        simulate(USERS, "random-bound", rounds=300, replications=10, seed=1, start=start)["random-bound"].mean
+        simulate(USERS, "thompson-sampling", rounds=300, replications=10, seed=1, start=start)["thompson-sampling"].mean
         for start in (None, counted)
     )
     assert started < 0.3 * cold

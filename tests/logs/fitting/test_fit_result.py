@@ -128,7 +128,7 @@ def test_fewer_items_than_slots_leave_the_worst_slot_empty() -> None:
 def test_a_fit_starts_a_simulation(fit: Fit) -> None:
     users = fit.model()
     assert users.position_bias == pytest.approx(BIAS, rel=0.2)
-    assert simulate(users, "posterior-sampling", rounds=100)["posterior-sampling"].mean >= 0
+    assert simulate(users, "thompson-sampling", rounds=100)["thompson-sampling"].mean >= 0
 
 
 def test_ids_are_checked() -> None:

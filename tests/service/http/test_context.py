@@ -119,7 +119,7 @@ def test_segments_can_change_while_nothing_is_lost(client: Client) -> None:
         ({"mode": "frozen"}, "set exploring to false"),
         ({"exploring": "no"}, "exploring"),
         (
-            {"half_life": "auto", "policy": "random-bound:half_life=500"},
+            {"half_life": "auto", "policy": "thompson-sampling:half_life=500"},
             "half_life must be null if the policy has a half-life",
         ),
         ({"values": "guessed"}, "values"),

@@ -22,7 +22,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 @pytest.mark.parametrize(
-    "terms", [{}, {"holdout": 1.0}, {"exploring": False}, {"mode": "shadow"}, {"policy": "posterior-sampling"}]
+    "terms", [{}, {"holdout": 1.0}, {"exploring": False}, {"mode": "shadow"}, {"policy": "thompson-sampling"}]
 )
 def test_every_visitor_sees_a_pinned_item_in_its_slot(client: Client, terms: dict[str, Any]) -> None:
     name = "-".join(map(str, terms.values())) or "live"

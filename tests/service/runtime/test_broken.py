@@ -52,7 +52,7 @@ def test_absurd_definitions_are_refused(changes: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [*ABSURD, {"slots": "many"}, {"policy": "random-bound:nonsense=1"}, {"position_bias": [1.0]}]
+    "changes", [*ABSURD, {"slots": "many"}, {"policy": "thompson-sampling:nonsense=1"}, {"position_bias": [1.0]}]
 )
 def test_a_placement_that_cannot_be_read_hurts_itself_alone(tmp_path: Path, changes: dict[str, Any]) -> None:
     with serving(f"sqlite:///{tmp_path}/store.db") as client:
@@ -137,7 +137,7 @@ def exported(tmp_path: Path) -> dict[str, Any]:
     return content
 
 
-@pytest.mark.parametrize("changes", [*ABSURD, {"policy": "random-bound:nonsense=1"}])
+@pytest.mark.parametrize("changes", [*ABSURD, {"policy": "thompson-sampling:nonsense=1"}])
 def test_absurd_definitions_are_not_imported(tmp_path: Path, changes: dict[str, Any]) -> None:
     content = exported(tmp_path)
     content["definition"].update(changes)
@@ -167,7 +167,7 @@ def test_a_file_of_another_format_is_refused_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["position_bias = [1.7e308]", 'policy = "toprank"', 'policy = "random-bound:nonsense=1"']
+    "line", ["position_bias = [1.7e308]", 'policy = "toprank"', 'policy = "thompson-sampling:nonsense=1"']
 )
 def test_absurd_definitions_in_a_file_of_settings_are_named(
     tmp_path: Path, line: str, monkeypatch: pytest.MonkeyPatch

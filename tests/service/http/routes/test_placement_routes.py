@@ -366,7 +366,7 @@ def test_the_uplift_is_of_a_time_and_of_value_where_there_is_any(client: Client)
         assert refused.json()["detail"].startswith(field)
 
 
-@pytest.mark.parametrize("policy", ["epoch-ucb", "toprank", "nobody", "random-bound:acts=never", "", 7])
+@pytest.mark.parametrize("policy", ["epoch-ucb", "toprank", "nobody", "thompson-sampling:acts=never", "", 7])
 def test_policies_that_cannot_be_are_refused(client: Client, policy: Any) -> None:
     answer = client.put(f"/v1/placements/{next(names)}", json={**THREE, "policy": policy})
     assert answer.status_code == 422, answer.text
