@@ -246,8 +246,8 @@ FAULTS = [
     Fault(
         "a segment is as sure of its items as if it were known what they are to everybody",
         "posterior/summary.py",
-        "_widened(lambda: sandwich.log_errors(beside=None if is_known else 0), extra)",
-        "lambda: sandwich.log_errors(beside=None if is_known else 0)",
+        "lambda: _extra_variance(posterior, segment, *shares, is_known),",
+        "lambda: tuple(0.0 * part for part in _extra_variance(posterior, segment, *shares, is_known)),",
         "tests/posterior/test_summary.py::test_90_percent_intervals_cover_of_a_segment[segments are alike]",
     ),
     Fault(
