@@ -506,8 +506,8 @@ FAULTS = [
     Fault(
         "draws of attractiveness ignore the boldness",
         "policies/thompson_sampling.py",
-        "policy.ranking, policy.boldness",
-        "policy.ranking, 1.0",
+        "boldness = policy.boldness",
+        "boldness = 1.0",
         "tests/policies/test_thompson_sampling.py::test_items_are_shown_as_often_as_a_draw_has_them_best[4.0]",
     ),
     Fault(

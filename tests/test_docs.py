@@ -13,7 +13,6 @@ import pytest
 from typer.main import get_command
 
 from slotwise.cli.command_app import COMMANDS, app_of
-from slotwise.policies import default_policy
 from slotwise.policies.policy_registry import parse
 
 ROOT = Path(__file__).parents[1]
@@ -113,14 +112,6 @@ def test_every_request_on_a_page_is_one_of_the_api() -> None:
 
 def _pattern(path: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(path)))
-
-
-def test_the_policies_that_are_recommended_and_compared_are_in_the_notes() -> None:
-    """All of them are listed by `slotwise policies` and the reference."""
-    for page in ("policies.md", "changing_pages.md"):
-        text = (ROOT / "research" / "notes" / page).read_text()
-        for label in (str(default_policy()), str(default_policy(known_bias=True))):
-            assert f"`{label}`" in text
 
 
 def test_the_docs_name_no_policy_that_is_not_there() -> None:

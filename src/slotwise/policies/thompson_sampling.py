@@ -74,12 +74,8 @@ def thompson_sampling(
 
 @choose.register(ThompsonSampling)
 def _choose(policy: ThompsonSampling, rng: np.random.Generator) -> Ranking:
-    posterior, attractiveness, ranking, boldness = (
-        policy.posterior,
-        policy.attractiveness,
-        policy.ranking,
-        policy.boldness,
-    )
+    posterior, attractiveness, ranking = policy.posterior, policy.attractiveness, policy.ranking
+    boldness = policy.boldness
     draw_parameters(posterior, rng)
     for item in range(len(attractiveness)):
         drawn = rng.standard_gamma(boldness * posterior.shape[item])
