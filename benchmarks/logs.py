@@ -174,7 +174,9 @@ def generate_queries(log: Path) -> None:
 def _run(what: str, log: Path) -> dict[str, float]:
     """In a process of its own, whose memory is then known."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.logs", what, str(log)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    # as on the command line, which sets this before numpy is imported
+    environment = {"OPENBLAS_NUM_THREADS": "1"} | os.environ
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 

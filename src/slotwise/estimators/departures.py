@@ -24,6 +24,7 @@ import numpy as np
 from slotwise.core.rankings import Rankings
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray
 from slotwise.estimators.diagnostics import CLOSE, MIN_EXPECTED_CLICKS
+from slotwise.estimators.likelihoods.list_kernels import add_products
 
 Departure = Literal["bots", "top to bottom", "mixed visitors", "changed tastes"]
 
@@ -94,8 +95,10 @@ def find_departures(rankings: Rankings, odds: FloatArray, likeliest: FloatArray)
     below = log_odds[:, ::-1].cumsum(axis=1)[:, ::-1] - log_odds
     # bots click always, so that fewer of them matter where visitors rarely click
     share = BOTS * float(rankings.clicks.sum() / max(1, rankings.rounds))
-    bots = _directed("bots", lists, filled / ((1.0 - share) * lists.chances + share * filled), share, share * filled)
-    top_to_bottom = _directed("top to bottom", lists, below, 1.0)
+    nuisance = _ItemsAndSlots.of(lists)
+    of_bots = filled / ((1.0 - share) * lists.chances + share * filled)
+    bots = _directed("bots", lists, nuisance, of_bots, share, share * filled[:, 0])
+    top_to_bottom = _directed("top to bottom", lists, nuisance, below, 1.0)
     mixed = _mixed_visitors(_Lists.of(rankings, likeliest))
     # mixed visitors also turn these two scores around
     p_values = [mixed.p_value, 1.0 - bots.p_value, 1.0 - top_to_bottom.p_value]
@@ -157,46 +160,61 @@ class _Lists(NamedTuple):
         return of_slots * np.sqrt(self.times)[:, None]
 
 
+class _ItemsAndSlots(NamedTuple):
+    """The constants of items and slots that a score must not depend on."""
+
+    lists: _Lists
+    #: Tp, lists × slots; 0 for rare items, for z of a rare item depends on its own clicks, through its estimate
+    weights: FloatArray
+    #: slots × items, from 0: the number of each cell's pair, and the sums of the weights by pair
+    pairs: IntArray
+    by_pair: FloatArray
+
+    @classmethod
+    def of(cls, lists: _Lists) -> _ItemsAndSlots:
+        weights, slots = lists.times[:, None] * lists.chances, lists.chances.shape[1]
+        pairs = (np.arange(slots) * lists.all_items + lists.items).ravel()
+        by_pair = np.bincount(pairs, weights.ravel(), slots * lists.all_items).reshape(slots, lists.all_items)
+        is_tested = by_pair.sum(axis=0) >= MIN_EXPECTED_CLICKS
+        return cls(lists, np.where(is_tested[lists.items], weights, 0.0), pairs, np.where(is_tested, by_pair, 0.0))
+
+    def subtracted_from(self, h: FloatArray) -> FloatArray:
+        """h less a constant for each item and slot: its weighted sum over each item and each slot is then 0."""
+        sums = np.bincount(self.pairs, (self.weights * h).ravel(), self.by_pair.size).reshape(self.by_pair.shape)
+        by_item = np.maximum(self.by_pair.sum(axis=0), 1e-300)
+        shares = self.by_pair / by_item
+        system = np.diag(self.by_pair.sum(axis=1)) - shares @ self.by_pair.T
+        of_slots = np.linalg.lstsq(system, sums.sum(axis=1) - shares @ sums.sum(axis=0), rcond=1e-10)[0]
+        of_items = (sums.sum(axis=0) - of_slots @ self.by_pair) / by_item
+        return np.asarray(np.where(self.weights > 0.0, h - of_items[self.lists.items] - of_slots, 0.0))
+
+
 def _directed(
-    departure: Departure, lists: _Lists, z: FloatArray, size: float, shift: FloatArray | None = None
+    departure: Departure,
+    lists: _Lists,
+    nuisance: _ItemsAndSlots,
+    z: FloatArray,
+    size: float,
+    shift: FloatArray | None = None,
 ) -> DepartureTest:
-    """The one-sided score test of βz > 0; `shift` is E(n - γn₀) per round at the reference `size`, pz if it is None."""
-    fitted = lists.odds * lists.passes[:, None]
-    weights = lists.times[:, None] * lists.chances
-    # z of a rare item depends on its own clicks, through its estimate
-    by_item = np.bincount(lists.items.ravel(), weights.ravel(), lists.all_items)
-    weights = np.where((by_item >= MIN_EXPECTED_CLICKS)[lists.items], weights, 0.0)
-    h = _without_items_and_slots(z - (z * lists.chances).sum(axis=1)[:, None], weights, lists)
-    squares = h * h * lists.chances
-    total = (h * lists.odds).sum(axis=1)
-    variance = float(lists.times @ (squares.sum(axis=1) + lists.no_click * total**2))
-    if variance <= NO_VARIATION * float(lists.times @ (z * z * lists.chances).sum(axis=1)):
+    """The one-sided score test of βz > 0.
+
+    `shift` is E(n - γn₀) per round at the reference `size`, the same for all slots of a list; pz if it is None.
+    """
+    h = nuisance.subtracted_from(z - np.einsum("ls,ls->l", z, lists.chances)[:, None])
+    total = np.einsum("ls,ls->l", h, lists.odds)
+    variance = float(lists.times @ (np.einsum("ls,ls,ls->l", h, h, lists.chances) + lists.no_click * total**2))
+    if variance <= NO_VARIATION * float(lists.times @ np.einsum("ls,ls,ls->l", z, z, lists.chances)):
         return DepartureTest(departure, math.nan, math.inf, departure != "bots")
     error = math.sqrt(variance)
-    score = float((h * (lists.clicks - fitted)).sum()) / error
+    score = (float(np.einsum("ls,ls->", h, lists.clicks)) - float(total @ lists.passes)) / error
     # the score that is expected at the reference size
-    reference = (variance if shift is None else float(lists.times @ (h * shift).sum(axis=1))) / error
+    reference = (variance if shift is None else float((lists.times * shift) @ h.sum(axis=1))) / error
     part = _noticed(TEST_LEVEL) / max(reference, 1e-300)
     is_small = reference <= CLOSE * math.sqrt(lists.clicks.sum())
     # bots distort estimates even if these then predict clicks well
     is_conclusive = part * size <= MAX_BOTS if departure == "bots" else is_small or part <= 1.0
     return DepartureTest(departure, _upper_tail(score), part * size, is_conclusive)
-
-
-def _without_items_and_slots(h: FloatArray, weights: FloatArray, lists: _Lists) -> FloatArray:
-    """h less a constant for each item and slot: its weighted sum over each item and each slot is then 0."""
-    slots = h.shape[1]
-    cells = np.arange(slots) * lists.all_items + lists.items
-    by_cell, sums = (
-        np.bincount(cells.ravel(), values.ravel(), slots * lists.all_items).reshape(slots, lists.all_items)
-        for values in (weights, weights * h)
-    )
-    by_item = np.maximum(by_cell.sum(axis=0), 1e-300)
-    shares = by_cell / by_item
-    system = np.diag(by_cell.sum(axis=1)) - shares @ by_cell.T
-    of_slots = np.linalg.lstsq(system, sums.sum(axis=1) - shares @ sums.sum(axis=0), rcond=1e-10)[0]
-    of_items = (sums.sum(axis=0) - of_slots @ by_cell) / by_item
-    return np.asarray(np.where(weights > 0.0, h - of_items[lists.items] - of_slots, 0.0))
 
 
 def _mixed_visitors(lists: _Lists) -> DepartureTest:
@@ -268,11 +286,9 @@ class _Pairs(NamedTuple):
 
     def sums(self, of_one: FloatArray, of_other: FloatArray) -> FloatArray:
         """Σ over lists of a value of one item, times a value of the other: items × items."""
-        from scipy.sparse import csr_array
-
-        shape = len(self.starts) - 1, int(self.place.max()) + 1
-        one, other = (csr_array((values, self.item, self.starts), shape=shape) for values in (of_one, of_other))
-        return np.asarray((one.T @ other).toarray())
+        sums = np.zeros(2 * (int(self.place.max()) + 1,))
+        add_products(self.starts, self.item, of_one, of_other, sums)
+        return sums
 
     def total(self, values: FloatArray) -> FloatArray:
         """Σ over lists, by item."""

@@ -109,3 +109,12 @@ def add_slope_of_determinant(
                 change = times[row] * chances[row, slot] * (bent[slot] - mean)
                 items[shown[row, slot]] += change
                 slots[slot] += change
+
+
+@jit
+def add_products(starts: IntArray, item: IntArray, one: FloatArray, other: FloatArray, sums: FloatArray) -> None:
+    """Add products over the pairs of cells of each list to `sums`, items × items; a list begins at each of `starts`."""
+    for row in range(len(starts) - 1):
+        for first in range(starts[row], starts[row + 1]):
+            for second in range(starts[row], starts[row + 1]):
+                sums[item[first], item[second]] += one[first] * other[second]

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+import pyarrow as pa
 
 from slotwise.core.types import EMPTY, NO_CLICK, BoolArray, FloatArray, IntArray
 from slotwise.logs.counting.click_sets import ClickSets
@@ -48,7 +49,8 @@ def _look_and_like(sets: ClickSets, cells: IntArray, count: int) -> tuple[FloatA
     """P(click) = γ_cell · α_item, by expectation-maximisation over whether a slot was looked at, and its item liked."""
     filled = sets.shown != EMPTY
     times = np.broadcast_to(sets.times[:, None], filled.shape)[filled]
-    pairs, place = np.unique(cells[filled] * sets.items + sets.shown[filled], return_inverse=True)
+    coded = pa.array(cells[filled] * sets.items + sets.shown[filled]).dictionary_encode()
+    pairs, place = coded.dictionary.to_numpy(), coded.indices.to_numpy()
     cell, item = np.divmod(pairs, sets.items)
     clicked = _sums(place, times * sets.clicks[filled], len(pairs))
     shown = _sums(place, times, len(pairs))

@@ -15,6 +15,7 @@ import numpy as np
 from slotwise.core.rankings import Rankings
 from slotwise.core.types import EMPTY, FloatArray
 from slotwise.estimators import GammaPrior, maximum_a_posteriori
+from slotwise.estimators.likelihoods.joint_likelihood import Joint
 from slotwise.estimators.likelihoods.list_likelihood import log_likelihoods
 from slotwise.estimators.position_based_em import position_based
 from slotwise.logs.fitting.holdout_split import PART, split
@@ -78,13 +79,10 @@ class HoldoutComparison:
 
 def multinomial_logit(seen: Rankings) -> FloatArray:
     """γ_kj = λ_kα_j."""
-    by_slot = slot_odds(seen)
-    estimate = maximum_a_posteriori(
-        seen,
-        attractiveness_prior=GammaPrior(WEAK_SHAPE, WEAK_SHAPE / by_slot[0]),
-        position_bias_prior=GammaPrior(WEAK_SHAPE, WEAK_SHAPE * by_slot[0] / by_slot),
-    )
-    return np.outer(estimate.position_bias, estimate.attractiveness)
+    by_slot, items, slots = slot_odds(seen), np.full(seen.items, WEAK_SHAPE), np.full(seen.slots, WEAK_SHAPE)
+    priors = (items, items / by_slot[0]), (slots, slots * by_slot[0] / by_slot)
+    bias, attractiveness, _, _ = Joint.of(seen, *priors).maximise()
+    return np.outer(bias, attractiveness)
 
 
 def items_only(seen: Rankings) -> FloatArray:
