@@ -28,7 +28,7 @@ from slotwise.estimators.likelihoods.list_kernels import add_slope_of_determinan
 from slotwise.estimators.pooled.block_solver import Block
 from slotwise.estimators.pooled.cell_prior import CellPrior
 from slotwise.estimators.pooled.placement_cells import Cells, Likelihood
-from slotwise.estimators.uncertainty.intervals import Intervals, around_mean
+from slotwise.estimators.uncertainty.intervals import Intervals, around_logarithm, around_mean
 
 #: numbers in the matrices that are in memory at once
 MAX_STACKED = 4_000_000
@@ -61,6 +61,8 @@ class PooledErrors:
     #: whether λ was estimated, and whether all came to rest
     free: bool
     converged: bool
+    #: whether the prior of log λ is normal, so that intervals are symmetric around it
+    is_normal: bool = False
 
     def log_errors(self, number: int) -> tuple[FloatArray, FloatArray]:
         """The standard errors of log α of a placement's items, and of log λ."""
@@ -71,7 +73,7 @@ class PooledErrors:
         if level not in self._intervals:
             self._intervals[level] = (
                 around_mean(self.attractiveness, self._item_errors, level),
-                around_mean(self.position_bias, self._slot_errors, level),
+                (around_logarithm if self.is_normal else around_mean)(self.position_bias, self._slot_errors, level),
             )
         return self._intervals[level]
 

@@ -150,7 +150,7 @@ def _alone(slots: OwnSlots, number: int) -> PooledErrors:
         bias, alpha = found.position_bias, found.attractiveness
         if moved < SETTLED:
             break
-    return _integrated(found)
+    return _integrated(replace(found, is_normal=True))
 
 
 def _learned(cells: Cells, prior: CellPrior, known: FloatArray | None) -> PooledErrors:
