@@ -171,3 +171,11 @@ def test_fit_reads_events_too(tmp_path: Path) -> None:
     (fit,) = fit_placements(LogSource.of_file(str(path), format="ubi"))
     assert fit.placement == "red dress"
     assert fit.tally.cleaning["clicks_without_impression"] == 1
+
+
+def test_applications_may_count_from_0_or_from_1(tmp_path: Path) -> None:
+    events = [_query("3", "red dress") | {"application": "app"}]
+    events += [_event("impression", "3", item, slot) | {"application": "app"} for slot, item in ((1, "a"), (2, "b"))]
+    path = _write(tmp_path / "ubi.json", [*_events(), *events], "lines")
+    counts = count_cells(LogSource.of_file(str(path), format="ubi"))
+    assert counts.shown.tolist() == [[3.0, 0.0], [0.0, 3.0]]
