@@ -237,3 +237,14 @@ def test_counts_that_the_prior_is_learned_from_have_the_score_of_the_choices() -
     told, exposed = pooled_fit._effective_counts(found.cells, found.likelihood, bias, alpha)
     assert told - exposed * np.outer(bias, alpha) == pytest.approx(score, abs=1e-9)
     assert told.sum() < 0.8 * clicks.sum()
+
+
+def test_intervals_of_own_slots_are_symmetric_on_the_log_scale() -> None:
+    """As the prior of their logarithms is normal; those of shared slots have the Gamma shape of their prior."""
+    rng = np.random.default_rng(3)
+    seen = [rankings(np.outer(BIAS, np.exp(rng.normal(-1.0, 0.5, 6))), 100, rng) for _ in range(3)]
+    for own in (True, False):
+        estimate = pool(seen, own=own).estimates[0]
+        limits = estimate.intervals(0.95).position_bias
+        middle = np.sqrt(limits.low * limits.high)[1:]
+        assert np.allclose(middle, estimate.position_bias[1:]) == own
