@@ -29,6 +29,7 @@ DEVICES: list[dict[str, str]] = [{}, {"device": "mobile"}]
 TALL_ITEMS, TALL_SLOTS = 20_000, 100
 #: connections that send bodies in chunks of one byte
 DRIPPING = (100, 400)
+OVERDUE_SECONDS = 15.0
 CHUNK = b"1\r\nx\r\n" * 200
 HEAD = b"POST /v1/placements/bench/decisions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -107,6 +108,8 @@ async def dripping(port: int, count: int) -> AsyncIterator[Neighbour]:
     yield drip
     for writer in writers:
         writer.transport.abort()
+    # the service notices with their next turn, or when their bodies are overdue
+    await asyncio.sleep(OVERDUE_SECONDS)
 
 
 async def fill(name: str, contexts: list[str], clients: list[Client]) -> None:
