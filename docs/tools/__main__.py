@@ -18,7 +18,13 @@ def main() -> int:
     written = commands.add_parser("reference", help="write the parts of the reference that are generated from the code")
     written.add_argument("--check", action="store_true", help="write nothing; 1 if a page is stale")
     commands.add_parser("prose", help="check the style of pages, help, API descriptions and user interface")
+    commands.add_parser("notebooks", help="run the notebooks and store their outputs")
     arguments = parser.parse_args()
+    if arguments.command == "notebooks":
+        from docs.tools.notebooks import run_notebooks
+
+        print(*run_notebooks(), sep="\n")
+        return 0
     if arguments.command == "prose":
         from docs.tools.prose import interface_faults, page_faults
 
