@@ -56,7 +56,7 @@ def _run(source: str, names: dict[str, Any], number: int) -> list[dict[str, Any]
     shown, value = io.StringIO(), None
     if source.startswith("!"):
         _, *arguments = shlex.split(source)
-        command = [Path(sys.executable).with_name("slotwise"), *arguments]
+        command = [str(Path(sys.executable).with_name("slotwise")), *arguments]
         shown.write(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     else:
         tree = ast.parse(source)
