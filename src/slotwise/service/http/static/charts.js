@@ -91,7 +91,7 @@ class Chart {
   /** The numbers as a table, created when it is opened. */
   numbers() {
     const open = opened.has(this.title);
-    const body = el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `${this.title}: numbers` }, open ? this.table() : null);
+    const body = el("div", { class: "wide", "data-key": `rows:${this.title}`, tabindex: "0", role: "region", "aria-label": `${this.title}: numbers` }, open ? this.table() : null);
     const details = el("details", { class: "why", open, "data-key": `numbers:${this.title}` }, el("summary", { "data-key": `open:${this.title}` }, "Numbers"), body);
     details.addEventListener("toggle", () => {
       if (!details.open) return opened.delete(this.title);

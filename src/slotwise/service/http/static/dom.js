@@ -60,11 +60,13 @@ export function choices(label, options, chosen, choose) {
   );
 }
 
-/** Replace the content of a container; keeps open details, the focus and the scroll position. */
+/** Replace the content of a container; keeps open details, the focus, and the scroll position of the page and of elements. */
 export function swap(container, ...fresh) {
   const open = new Set([...container.querySelectorAll("details[open][data-key]")].map((details) => details.dataset.key));
+  const scrolled = new Map([...container.querySelectorAll("[data-key]")].map((element) => [element.dataset.key, element.scrollTop]));
   const focused = container.contains(document.activeElement) ? document.activeElement.dataset.key : null;
   container.replaceChildren(...fresh.flat().filter(Boolean));
   for (const details of container.querySelectorAll("details[data-key]")) if (open.has(details.dataset.key)) details.open = true;
+  for (const element of container.querySelectorAll("[data-key]")) element.scrollTop = scrolled.get(element.dataset.key) ?? 0;
   if (focused) [...container.querySelectorAll("[data-key]")].find((element) => element.dataset.key === focused)?.focus({ preventScroll: true });
 }
