@@ -51,7 +51,7 @@ def test_a_file_of_each_kind_is_all_it_takes(tests: list[str], which: str, tmp_p
     # with all that the pages lead to
     for folder in ("src", "tests", "docs", "research", "client", "deploy"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("node_modules"))
-    for file in ("README.md", "CONTRIBUTING.md", "CITATION.cff", "pyproject.toml"):
+    for file in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "pyproject.toml"):
         shutil.copy(ROOT / file, tmp_path)
     examples = EXAMPLE.findall((ROOT / "CONTRIBUTING.md").read_text())
     assert {folder for folder, _, _ in examples} == {"policies", "estimators", "click_models"}

@@ -301,7 +301,7 @@ def test_the_shop() -> None:
 
 def test_the_fields_in_the_docs_can_be_read(tmp_path: Path) -> None:
     """Blocks of the page that start with a field, several to a line where there is room between them."""
-    page = (Path(__file__).parents[2] / "docs" / "environments.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "environments.md").read_text()
     blocks = re.findall(r"^    \".*(?:\n    +.*)*", page, re.MULTILINE)
     fields = [json.loads(f"{{{field}}}") for block in blocks for field in re.split(r"(?<=}) {10}", block.strip())]
     # one example names its model too

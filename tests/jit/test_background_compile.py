@@ -364,7 +364,7 @@ def test_a_program_that_is_no_interpreter_is_not_started(monkeypatch: pytest.Mon
 def test_a_process_that_fails_is_quoted(caplog: pytest.LogCaptureFixture) -> None:
     text = WarmUpScript(get_policy("thompson-sampling"), 3, 6, bias_is_known=False).text.replace("sampling", "sampler")
     assert compile_process.fill(MODULE, text, threading.Event()) is compile_process.CompileOutcome.FAILED
-    assert "unknown policy 'random-bond'" in caplog.text
+    assert "unknown policy 'thompson-sampler'" in caplog.text
     assert not compile_process.is_filled(text)
 
 

@@ -48,8 +48,9 @@ holds<Fits<Outcome, Body<Report>>>();
 holds<Known<Outcome, Body<Report>>>();
 
 // what is answered
-holds<Fits<Answer<Decide, 201>, Decision>>();
-holds<Fits<Answer<Decide, 200>, Decision>>();
+// without `count` the answer is one decision
+holds<Fits<Extract<Answer<Decide, 201>, { token: string }>, Decision>>();
+holds<Fits<Extract<Answer<Decide, 200>, { token: string }>, Decision>>();
 holds<Fits<Answer<Report, 200>, { duplicate: boolean }>>();
 holds<Fits<Answer<OnPlacement["put"], 200>, Placement>>();
 holds<Fits<Answer<OnPlacement["put"], 201>, Placement>>();
