@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.service.dashboard.conftest import Watched
+from tests.service.dashboard.conftest import Watched, drawn
 from tests.service.serving import Client
 from tests.waiting import wait_for
 
@@ -212,6 +212,7 @@ def test_a_shadow_without_views_promises_nothing(watched: Watched, service: Clie
 
 def test_numbers_of_a_chart_scroll_and_do_not_make_the_page_long(watched: Watched) -> None:
     page = watched.open("/placements/shop?range=90d")
+    drawn(page)
     for summary in page.locator(".chart details summary").all():
         summary.click()
     tables = page.locator(".chart details .wide")
