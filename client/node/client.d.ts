@@ -1,10 +1,10 @@
-/** Anything that goes wrong between this client and a service. */
+/** The base class of all errors of this client. */
 export class SlotwiseError extends Error {
 }
-/** The service was not reached, or did not answer, or what answered is not slotwise. */
+/** The service was not reached, did not answer, or the answer is not from slotwise. */
 export class ServiceUnreachable extends SlotwiseError {
 }
-/** The service refused; `document` is the problem document (RFC 9457) that it answered with. */
+/** The service refused the request; `document` is its error response (RFC 9457). */
 export class ServiceProblem extends SlotwiseError {
     /**
      * @param {number} status
@@ -13,54 +13,54 @@ export class ServiceProblem extends SlotwiseError {
     constructor(status: number, document: Record<string, unknown>);
     status: number;
     document: Record<string, unknown>;
-    /** What is wrong with each field, where the service said so. */
+    /** The faulty fields, if the service named them. */
     get errors(): {
         field?: string;
         detail?: string;
     }[];
-    /** The first field that something is wrong with. */
+    /** The first faulty field. */
     get field(): string | null;
 }
 /**
- * Asks a service. One client is enough for a whole program.
+ * A client of one service. A program needs only one.
  *
- * A request that fails is repeated up to `retries` times, after waits that double and vary at random, or as long as the
- * service asks, up to five seconds. Every decision has a key, so that asking again for one whose answer was lost makes no
- * second one. What cannot be repeated safely, which is deleting, retiring and changes at a version, is repeated only if
- * nothing can have been done: there was no connection, or the service said 429 or 503.
+ * A failed request is retried up to `retries` times, with exponential backoff and jitter, or after the time that the
+ * service asks for, up to five seconds. Every decision request has an idempotency key, so a retry never makes a second
+ * decision. Deleting, retiring and changes at a version are retried only if the first attempt changed nothing: no
+ * connection was made, or the service answered 429 or 503.
  */
 export class Client {
     /**
-     * @param {string} url where the service is, with the path that a proxy has it under
+     * @param {string} url the address of the service, with a proxy's path if there is one
      * @param {Options} [options]
      */
     constructor(url: string, { key, timeoutMs, retries }?: Options);
-    /** Where the service is. */
+    /** The address of the service. */
     get url(): string;
     /**
-     * What to show to one visitor. With a `fallback`, a list of your own, it never throws because of the service: if
-     * there is no decision to be had, the answer is that list, with `token` and `id` null and the `reason`.
+     * A list for one page view. With a `fallback` list it never throws because of the service: if the service gives no
+     * decision, the result is that list, with `token` and `id` null and the `reason`.
      *
      * @overload
      * @param {string} placement
-     * @param {Wish & { fallback: string[] }} wish
+     * @param {DecisionRequest & { fallback: string[] }} request
      * @returns {Promise<Decision | Fallback>}
      */
-    decide(placement: string, wish: Wish & {
+    decide(placement: string, request: DecisionRequest & {
         fallback: string[];
     }): Promise<Decision | Fallback>;
     /**
      * @overload
      * @param {string} placement
-     * @param {Wish} [wish]
+     * @param {DecisionRequest} [request]
      * @returns {Promise<Decision>}
      */
-    decide(placement: string, wish?: Wish | undefined): Promise<Decision>;
+    decide(placement: string, request?: DecisionRequest | undefined): Promise<Decision>;
     /**
-     * Report what came of a decision; true if that was known before.
+     * Report the outcome of a decision; true if the same outcome was recorded before.
      *
-     * About a fallback nothing is reported. A `ServiceProblem` of status 409 says that another outcome stands, 410 that the
-     * deadline has passed; the latter can also be the answer to a repetition whose first try was recorded in time.
+     * A fallback reports nothing. A `ServiceProblem` of status 409 means that another outcome stands, 410 that the
+     * deadline has passed; 410 can also answer a retry whose first attempt was recorded in time.
      *
      * @param {Decision | Fallback | string} decision
      * @param {Outcome} outcome
@@ -68,13 +68,13 @@ export class Client {
      */
     outcome(decision: Decision | Fallback | string, outcome: Outcome): Promise<boolean>;
     /**
-     * A decision as it was made, and what has become of it; status 404 where there is none.
+     * A decision with its outcome so far; status 404 if there is none.
      * @param {string} id
      * @returns {Promise<DecisionRecord>}
      */
     decision(id: string): Promise<DecisionRecord>;
     /**
-     * Create a placement, or replace all of it: what is left out gets its default, and no item stays.
+     * Create a placement, or replace it: omitted fields get their defaults, omitted items are retired.
      * @param {string} name
      * @param {Definition} definition
      * @param {AtVersion} [at]
@@ -82,7 +82,7 @@ export class Client {
      */
     putPlacement(name: string, definition: Definition, at?: AtVersion): Promise<Placement>;
     /**
-     * Change the fields that are named, null being the default, and leave the others; a list replaces a list.
+     * Change the given fields and leave the others; null restores the default, and a list replaces a list.
      * @param {string} name
      * @param {{ [Field in keyof Definition]?: Definition[Field] | null }} changes
      * @param {AtVersion} [at]
@@ -90,14 +90,14 @@ export class Client {
      */
     patchPlacement(name: string, changes: { [Field in keyof Definition]?: Definition[Field] | null; }, at?: AtVersion): Promise<Placement>;
     /**
-     * Delete a placement for good, with its decisions, its tally and its counters.
+     * Delete a placement with its decisions, tally and counters. This cannot be undone.
      * @param {string} name
      * @param {AtVersion} [at]
      * @returns {Promise<void>}
      */
     deletePlacement(name: string, at?: AtVersion): Promise<void>;
     /**
-     * Add an item, or replace what is said of one.
+     * Add an item, or replace its settings.
      * @param {string} placement
      * @param {string} item
      * @param {Omit<ItemSettings, "id">} [settings]
@@ -106,7 +106,7 @@ export class Client {
      */
     putItem(placement: string, item: string, settings?: Omit<ItemSettings, "id">, at?: AtVersion): Promise<ItemSettings>;
     /**
-     * Show an item no more; what was learned of it stays. Status 404 where there is none.
+     * Stop showing an item; its counts stay. Status 404 if there is none.
      * @param {string} placement
      * @param {string} item
      * @param {AtVersion} [at]
@@ -114,7 +114,7 @@ export class Client {
      */
     retireItem(placement: string, item: string, at?: AtVersion): Promise<ItemSettings>;
     /**
-     * The version that a placement is at, for a change that must not undo another; 0 where there is none.
+     * The version of a placement, for changes that must not overwrite others; 0 if it does not exist.
      * @param {string} name
      * @returns {Promise<number>}
      */
@@ -125,20 +125,20 @@ export class Client {
      */
     placements(): Promise<Omit<Placement, "items">[]>;
     /**
-     * A placement as it was put.
+     * The definition of a placement.
      * @param {string} name
      * @returns {Promise<Placement>}
      */
     placement(name: string): Promise<Placement>;
     /**
-     * What changed in a placement's definition and when, the newest first.
+     * The changes of a placement's definition, the newest first.
      * @param {string} name
      * @returns {Promise<Change[]>}
      */
     changes(name: string): Promise<Change[]>;
     /**
-     * What is known of a placement's items and slots, and what became of its decisions, for all visitors or a segment.
-     * The uplift is since the start, or between two times, or over a period as in 24h, 7d and 4w.
+     * The estimates of a placement's items and slots, and the counts of its decisions, for all visitors or a segment.
+     * The uplift is since the start, between two times, or over a period such as 24h, 7d or 4w.
      * @param {string} placement
      * @param {{ segment?: Record<string, string>, since?: Date, until?: Date, period?: string }} [asked]
      * @returns {Promise<Estimates>}
@@ -150,7 +150,7 @@ export class Client {
         period?: string;
     }): Promise<Estimates>;
     /**
-     * What happened to a placement by hour or by day, in UTC; by default in the last 7 or 90 days.
+     * The counts of a placement by hour or by day, in UTC; by default of the last 7 or 90 days.
      * @param {string} placement
      * @param {{ by?: "hour" | "day", since?: Date, until?: Date }} [asked]
      * @returns {Promise<{ periods: Record<string, unknown>[], changes: Change[], [field: string]: unknown }>}
@@ -167,7 +167,7 @@ export class Client {
     #private;
 }
 /**
- * An item, what a click on it is worth, and what is known of it.
+ * An item, the value of a click on it, and its features.
  */
 export type ItemSettings = {
     id: string;
@@ -179,7 +179,7 @@ export type ItemSettings = {
  */
 export type Item = string | ItemSettings;
 /**
- * A placement: a named place on a page. What is left out has its default.
+ * A placement: a named place on a page. Omitted fields have their defaults.
  */
 export type Definition = {
     slots: number;
@@ -189,14 +189,14 @@ export type Definition = {
      */
     policy?: string | null | undefined;
     /**
-     * how long an outcome is waited for; 1,800
+     * seconds until a decision is final; 1,800
      */
     window_seconds?: number | {
         at_most: number;
         catch?: number;
     } | undefined;
     /**
-     * the share of decisions that show the items as they are listed; 0
+     * the share of decisions that show the control order; 0
      */
     holdout?: number | undefined;
     /**
@@ -204,7 +204,7 @@ export type Definition = {
      */
     position_bias?: number[] | null | undefined;
     /**
-     * the values of a decision's `context` that are told apart
+     * the values of a decision's `context` that form segments
      */
     segments?: Record<string, string[]> | undefined;
     /**
@@ -221,11 +221,11 @@ export type Definition = {
      */
     exploring?: boolean | undefined;
     /**
-     * items to the slots in which everybody sees them, counted from 1
+     * the slot of each pinned item, counted from 1
      */
     pin?: Record<string, number> | undefined;
     /**
-     * the share of slots for items of which nothing is known
+     * cold-start cap: the share of slots for items with no counted outcome
      */
     new_items_at_most?: number | null | undefined;
     /**
@@ -240,7 +240,7 @@ export type Placement = Required<Pick<Definition, "slots" | "items">> & Definiti
     name: string;
 };
 /**
- * What to show to one visitor, the first slot's item first.
+ * A list for one page view, the item of the first slot first.
  */
 export type Decision = {
     id: string;
@@ -248,7 +248,7 @@ export type Decision = {
     items: string[];
     arm: "learned" | "holdout" | "shadow";
     /**
-     * until when its outcome counts
+     * the deadline of its outcome
      */
     expires: string;
     /**
@@ -257,7 +257,7 @@ export type Decision = {
     token: string;
 };
 /**
- * A list of the caller's own, shown because the service gave none. There is nothing to report about it.
+ * The caller's fallback list, used because the service gave none. It has no outcome to report.
  */
 export type Fallback = {
     id: null;
@@ -272,32 +272,32 @@ export type Fallback = {
     reason: SlotwiseError;
 };
 /**
- * What a decision may be asked with.
+ * The options of a decision request.
  */
-export type Wish = {
+export type DecisionRequest = {
     /**
      * items to leave out
      */
     exclude?: string[] | undefined;
     /**
-     * the slots of some items; they count from 1
+     * the slot of each pinned item, counted from 1
      */
     pin?: Record<string, number> | undefined;
     /**
-     * what is known of the visitor
+     * the visitor's context, by key
      */
     context?: Record<string, string> | undefined;
     /**
-     * who it is, where the placement is sticky
+     * an id of the visitor, for sticky lists and caps
      */
     visitor?: string | undefined;
     /**
-     * a name for this page view: the same key is the same decision; a new one if left out
+     * idempotency key: the same key returns the same decision; random if omitted
      */
     key?: string | undefined;
 };
 /**
- * What came of a decision: a click, several in their order, none (`clicked: null`), or a list that nobody saw.
+ * The outcome of a decision: a click, several in order, none (`clicked: null`), or a list that was not shown.
  */
 export type Outcome = {
     clicked: string | string[] | null;
@@ -306,7 +306,7 @@ export type Outcome = {
     shown: false;
 };
 /**
- * A decision as it was made, and what has become of it.
+ * A decision with its outcome so far.
  */
 export type DecisionRecord = Omit<Decision, "token"> & {
     issued: string;
@@ -318,7 +318,7 @@ export type DecisionRecord = Omit<Decision, "token"> & {
     context: Record<string, string>;
 };
 /**
- * What is known of a placement's items and slots; the service's own page `/docs` describes the rest of it.
+ * The estimates of a placement's items and slots. The HTTP reference describes the other fields.
  */
 export type Estimates = {
     items: {
@@ -361,22 +361,22 @@ export type Change = {
     [field: string]: unknown;
 };
 /**
- * The version that a placement has to be at for a change to be made; 0 where there must be none.
+ * The version that a placement must have for a change to be applied; 0 if it must not exist.
  */
 export type AtVersion = {
     version?: number;
 };
 export type Options = {
     /**
-     * the service's key
+     * the API key
      */
     key?: string | undefined;
     /**
-     * how long each try may take; 10,000
+     * time limit of each attempt, in milliseconds; 10,000
      */
     timeoutMs?: number | undefined;
     /**
-     * how often a request is repeated; 4
+     * maximum number of retries; 4
      */
     retries?: number | undefined;
 };

@@ -1,5 +1,5 @@
 /**
- * A slotwise service from Node: decisions, outcomes and estimates over HTTP, with nothing but Node itself.
+ * A client of a slotwise service for Node: decisions, outcomes and estimates over HTTP, without dependencies.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * An item, what a click on it is worth, and what is known of it.
+ * An item, the value of a click on it, and its features.
  * @typedef {{ id: string, value?: number, features?: Record<string, number | string> }} ItemSettings
  */
 
@@ -18,21 +18,21 @@ import { setTimeout as sleep } from "node:timers/promises";
  */
 
 /**
- * A placement: a named place on a page. What is left out has its default.
+ * A placement: a named place on a page. Omitted fields have their defaults.
  * @typedef {object} Definition
  * @property {number} slots
  * @property {Item[]} items
  * @property {string | null} [policy] the default policy if null
- * @property {number | { at_most: number, catch?: number }} [window_seconds] how long an outcome is waited for; 1,800
- * @property {number} [holdout] the share of decisions that show the items as they are listed; 0
+ * @property {number | { at_most: number, catch?: number }} [window_seconds] seconds until a decision is final; 1,800
+ * @property {number} [holdout] the share of decisions that show the control order; 0
  * @property {number[] | null} [position_bias] learned if null
- * @property {Record<string, string[]>} [segments] the values of a decision's `context` that are told apart
+ * @property {Record<string, string[]>} [segments] the values of a decision's `context` that form segments
  * @property {number | "auto" | null} [half_life] hours after which a count weighs half as much; null if counts keep their weight
  * @property {"learned" | null} [values] whether the value of a click is learned
  * @property {"live" | "shadow"} [mode]
  * @property {boolean} [exploring] whether lists other than the best one are tried; true
- * @property {Record<string, number>} [pin] items to the slots in which everybody sees them, counted from 1
- * @property {number | null} [new_items_at_most] the share of slots for items of which nothing is known
+ * @property {Record<string, number>} [pin] the slot of each pinned item, counted from 1
+ * @property {number | null} [new_items_at_most] cold-start cap: the share of slots for items with no counted outcome
  * @property {number | null} [sticky_seconds] how long a visitor sees the same list
  */
 
@@ -42,18 +42,18 @@ import { setTimeout as sleep } from "node:timers/promises";
  */
 
 /**
- * What to show to one visitor, the first slot's item first.
+ * A list for one page view, the item of the first slot first.
  * @typedef {object} Decision
  * @property {string} id
  * @property {string} placement
  * @property {string[]} items
  * @property {"learned" | "holdout" | "shadow"} arm
- * @property {string} expires until when its outcome counts
+ * @property {string} expires the deadline of its outcome
  * @property {string} token lets a browser report the outcome of this decision, and nothing else
  */
 
 /**
- * A list of the caller's own, shown because the service gave none. There is nothing to report about it.
+ * The caller's fallback list, used because the service gave none. It has no outcome to report.
  * @typedef {object} Fallback
  * @property {null} id
  * @property {string} placement
@@ -65,22 +65,22 @@ import { setTimeout as sleep } from "node:timers/promises";
  */
 
 /**
- * What a decision may be asked with.
- * @typedef {object} Wish
+ * The options of a decision request.
+ * @typedef {object} DecisionRequest
  * @property {string[]} [exclude] items to leave out
- * @property {Record<string, number>} [pin] the slots of some items; they count from 1
- * @property {Record<string, string>} [context] what is known of the visitor
- * @property {string} [visitor] who it is, where the placement is sticky
- * @property {string} [key] a name for this page view: the same key is the same decision; a new one if left out
+ * @property {Record<string, number>} [pin] the slot of each pinned item, counted from 1
+ * @property {Record<string, string>} [context] the visitor's context, by key
+ * @property {string} [visitor] an id of the visitor, for sticky lists and caps
+ * @property {string} [key] idempotency key: the same key returns the same decision; random if omitted
  */
 
 /**
- * What came of a decision: a click, several in their order, none (`clicked: null`), or a list that nobody saw.
+ * The outcome of a decision: a click, several in order, none (`clicked: null`), or a list that was not shown.
  * @typedef {{ clicked: string | string[] | null, value?: number } | { shown: false }} Outcome
  */
 
 /**
- * A decision as it was made, and what has become of it.
+ * A decision with its outcome so far.
  * @typedef {Omit<Decision, "token"> & {
  *   issued: string,
  *   final: boolean,
@@ -93,7 +93,7 @@ import { setTimeout as sleep } from "node:timers/promises";
  */
 
 /**
- * What is known of a placement's items and slots; the service's own page `/docs` describes the rest of it.
+ * The estimates of a placement's items and slots. The HTTP reference describes the other fields.
  * @typedef {{
  *   items: {
  *     id: string,
@@ -125,22 +125,22 @@ import { setTimeout as sleep } from "node:timers/promises";
  */
 
 /**
- * The version that a placement has to be at for a change to be made; 0 where there must be none.
+ * The version that a placement must have for a change to be applied; 0 if it must not exist.
  * @typedef {{ version?: number }} AtVersion
  */
 
 /**
  * @typedef {object} Options
- * @property {string} [key] the service's key
- * @property {number} [timeoutMs] how long each try may take; 10,000
- * @property {number} [retries] how often a request is repeated; 4
+ * @property {string} [key] the API key
+ * @property {number} [timeoutMs] time limit of each attempt, in milliseconds; 10,000
+ * @property {number} [retries] maximum number of retries; 4
  */
 
-/** The service says that nothing was done: the same may be asked again. */
+/** Nothing was changed: any request may be repeated. */
 const NOTHING_DONE = new Set([429, 503]);
-/** Somebody in between gave up; what was asked may have been done. */
+/** A proxy gave up: the request may have been carried out. */
 const UNSURE = new Set([502, 504]);
-/** What becomes of a connection that was never made. */
+/** Error codes of connections that were never opened. */
 const NOT_CONNECTED = new Set([
   "EADDRNOTAVAIL",
   "EAI_AGAIN",
@@ -150,23 +150,23 @@ const NOT_CONNECTED = new Set([
   "ENOTFOUND",
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
-/** Milliseconds before the first repetition, on average, doubled for each further one; and the most. */
+/** Mean wait before the first retry, doubled for each further one, and the maximum; in milliseconds. */
 const FIRST_WAIT = 100;
 const MAX_WAIT = 5_000;
 
-/** Anything that goes wrong between this client and a service. */
+/** The base class of all errors of this client. */
 export class SlotwiseError extends Error {
   /** @override */
   name = "SlotwiseError";
 }
 
-/** The service was not reached, or did not answer, or what answered is not slotwise. */
+/** The service was not reached, did not answer, or the answer is not from slotwise. */
 export class ServiceUnreachable extends SlotwiseError {
   /** @override */
   name = "ServiceUnreachable";
 }
 
-/** The service refused; `document` is the problem document (RFC 9457) that it answered with. */
+/** The service refused the request; `document` is its error response (RFC 9457). */
 export class ServiceProblem extends SlotwiseError {
   /** @override */
   name = "ServiceProblem";
@@ -181,25 +181,25 @@ export class ServiceProblem extends SlotwiseError {
     this.document = document;
   }
 
-  /** What is wrong with each field, where the service said so. */
+  /** The faulty fields, if the service named them. */
   get errors() {
     const listed = /** @type {unknown} */ (this.document.errors);
     return /** @type {{ field?: string, detail?: string }[]} */ (Array.isArray(listed) ? listed : []);
   }
 
-  /** The first field that something is wrong with. */
+  /** The first faulty field. */
   get field() {
     return this.errors.find((error) => error.field !== undefined)?.field ?? null;
   }
 }
 
 /**
- * Asks a service. One client is enough for a whole program.
+ * A client of one service. A program needs only one.
  *
- * A request that fails is repeated up to `retries` times, after waits that double and vary at random, or as long as the
- * service asks, up to five seconds. Every decision has a key, so that asking again for one whose answer was lost makes no
- * second one. What cannot be repeated safely, which is deleting, retiring and changes at a version, is repeated only if
- * nothing can have been done: there was no connection, or the service said 429 or 503.
+ * A failed request is retried up to `retries` times, with exponential backoff and jitter, or after the time that the
+ * service asks for, up to five seconds. Every decision request has an idempotency key, so a retry never makes a second
+ * decision. Deleting, retiring and changes at a version are retried only if the first attempt changed nothing: no
+ * connection was made, or the service answered 429 or 503.
  */
 export class Client {
   #url;
@@ -209,7 +209,7 @@ export class Client {
   #retries;
 
   /**
-   * @param {string} url where the service is, with the path that a proxy has it under
+   * @param {string} url the address of the service, with a proxy's path if there is one
    * @param {Options} [options]
    */
   constructor(url, { key, timeoutMs = 10_000, retries = 4 } = {}) {
@@ -234,38 +234,38 @@ export class Client {
     if (key !== undefined) this.#headers.Authorization = `Bearer ${key}`;
   }
 
-  /** Where the service is. */
+  /** The address of the service. */
   get url() {
     return this.#url;
   }
 
   /**
-   * What to show to one visitor. With a `fallback`, a list of your own, it never throws because of the service: if
-   * there is no decision to be had, the answer is that list, with `token` and `id` null and the `reason`.
+   * A list for one page view. With a `fallback` list it never throws because of the service: if the service gives no
+   * decision, the result is that list, with `token` and `id` null and the `reason`.
    *
    * @overload
    * @param {string} placement
-   * @param {Wish & { fallback: string[] }} wish
+   * @param {DecisionRequest & { fallback: string[] }} request
    * @returns {Promise<Decision | Fallback>}
    */
   /**
    * @overload
    * @param {string} placement
-   * @param {Wish} [wish]
+   * @param {DecisionRequest} [request]
    * @returns {Promise<Decision>}
    */
   /**
    * @param {string} placement
-   * @param {Wish & { fallback?: string[] }} [wish]
+   * @param {DecisionRequest & { fallback?: string[] }} [request]
    * @returns {Promise<Decision | Fallback>}
    */
-  async decide(placement, { key = randomUUID(), fallback, ...wish } = {}) {
+  async decide(placement, { key = randomUUID(), fallback, ...request } = {}) {
     if (typeof key !== "string" || !/^[ -~]{1,200}$/.test(key)) {
       throw new TypeError(`key must be 1 to 200 printable characters of ASCII, got ${JSON.stringify(key)}`);
     }
     try {
       const answer = await this.#ask("POST", `${of(placement)}/decisions`, {
-        content: wish,
+        content: request,
         headers: { "Idempotency-Key": key },
       });
       if (typeof answer.token !== "string" || !Array.isArray(answer.items)) throw this.#foreign();
@@ -277,10 +277,10 @@ export class Client {
   }
 
   /**
-   * Report what came of a decision; true if that was known before.
+   * Report the outcome of a decision; true if the same outcome was recorded before.
    *
-   * About a fallback nothing is reported. A `ServiceProblem` of status 409 says that another outcome stands, 410 that the
-   * deadline has passed; the latter can also be the answer to a repetition whose first try was recorded in time.
+   * A fallback reports nothing. A `ServiceProblem` of status 409 means that another outcome stands, 410 that the
+   * deadline has passed; 410 can also answer a retry whose first attempt was recorded in time.
    *
    * @param {Decision | Fallback | string} decision
    * @param {Outcome} outcome
@@ -294,7 +294,7 @@ export class Client {
   }
 
   /**
-   * A decision as it was made, and what has become of it; status 404 where there is none.
+   * A decision with its outcome so far; status 404 if there is none.
    * @param {string} id
    * @returns {Promise<DecisionRecord>}
    */
@@ -303,7 +303,7 @@ export class Client {
   }
 
   /**
-   * Create a placement, or replace all of it: what is left out gets its default, and no item stays.
+   * Create a placement, or replace it: omitted fields get their defaults, omitted items are retired.
    * @param {string} name
    * @param {Definition} definition
    * @param {AtVersion} [at]
@@ -314,7 +314,7 @@ export class Client {
   }
 
   /**
-   * Change the fields that are named, null being the default, and leave the others; a list replaces a list.
+   * Change the given fields and leave the others; null restores the default, and a list replaces a list.
    * @param {string} name
    * @param {{ [Field in keyof Definition]?: Definition[Field] | null }} changes
    * @param {AtVersion} [at]
@@ -325,7 +325,7 @@ export class Client {
   }
 
   /**
-   * Delete a placement for good, with its decisions, its tally and its counters.
+   * Delete a placement with its decisions, tally and counters. This cannot be undone.
    * @param {string} name
    * @param {AtVersion} [at]
    * @returns {Promise<void>}
@@ -335,7 +335,7 @@ export class Client {
   }
 
   /**
-   * Add an item, or replace what is said of one.
+   * Add an item, or replace its settings.
    * @param {string} placement
    * @param {string} item
    * @param {Omit<ItemSettings, "id">} [settings]
@@ -347,7 +347,7 @@ export class Client {
   }
 
   /**
-   * Show an item no more; what was learned of it stays. Status 404 where there is none.
+   * Stop showing an item; its counts stay. Status 404 if there is none.
    * @param {string} placement
    * @param {string} item
    * @param {AtVersion} [at]
@@ -358,7 +358,7 @@ export class Client {
   }
 
   /**
-   * The version that a placement is at, for a change that must not undo another; 0 where there is none.
+   * The version of a placement, for changes that must not overwrite others; 0 if it does not exist.
    * @param {string} name
    * @returns {Promise<number>}
    */
@@ -383,7 +383,7 @@ export class Client {
   }
 
   /**
-   * A placement as it was put.
+   * The definition of a placement.
    * @param {string} name
    * @returns {Promise<Placement>}
    */
@@ -392,7 +392,7 @@ export class Client {
   }
 
   /**
-   * What changed in a placement's definition and when, the newest first.
+   * The changes of a placement's definition, the newest first.
    * @param {string} name
    * @returns {Promise<Change[]>}
    */
@@ -401,8 +401,8 @@ export class Client {
   }
 
   /**
-   * What is known of a placement's items and slots, and what became of its decisions, for all visitors or a segment.
-   * The uplift is since the start, or between two times, or over a period as in 24h, 7d and 4w.
+   * The estimates of a placement's items and slots, and the counts of its decisions, for all visitors or a segment.
+   * The uplift is since the start, between two times, or over a period such as 24h, 7d or 4w.
    * @param {string} placement
    * @param {{ segment?: Record<string, string>, since?: Date, until?: Date, period?: string }} [asked]
    * @returns {Promise<Estimates>}
@@ -414,7 +414,7 @@ export class Client {
   }
 
   /**
-   * What happened to a placement by hour or by day, in UTC; by default in the last 7 or 90 days.
+   * The counts of a placement by hour or by day, in UTC; by default of the last 7 or 90 days.
    * @param {string} placement
    * @param {{ by?: "hour" | "day", since?: Date, until?: Date }} [asked]
    * @returns {Promise<{ periods: Record<string, unknown>[], changes: Change[], [field: string]: unknown }>}
@@ -433,7 +433,7 @@ export class Client {
     /** @type {Record<string, string>} */
     let headers = {};
     if (version !== undefined) headers = version === 0 ? { "If-None-Match": "*" } : { "If-Match": `"${version}"` };
-    // at a version, or of what must be there, a second time is refused though the first was done
+    // a retry of a conditional change is refused although the first attempt was carried out
     return this.#ask(method, path, { content, headers, again: version === undefined && method !== "DELETE" });
   }
 

@@ -31,15 +31,15 @@ const client = new Client(URL_OF_SERVICE, {
  * @param {string} view
  */
 async function decide(view) {
-  const wish = { key: view, fallback: DRINKS.slice(0, SHOWN) };
-  const decision = await client.decide("drinks", wish);
+  const request = { key: view, fallback: DRINKS.slice(0, SHOWN) };
+  const decision = await client.decide("drinks", request);
   if (decision.token !== null) return decision;
   console.error(decision.reason.message);
   if (!(decision.reason instanceof ServiceProblem) || decision.reason.status !== 404) return decision;
   // the first visitor of all; at version 0, so that it replaces nothing that somebody made meanwhile
   const definition = { slots: SHOWN, items: DRINKS, window_seconds: WINDOW };
   await client.putPlacement("drinks", definition, { version: 0 }).catch((problem) => console.error(problem.message));
-  return client.decide("drinks", wish);
+  return client.decide("drinks", request);
 }
 
 /** @param {Awaited<ReturnType<typeof decide>>} decision */

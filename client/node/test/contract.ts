@@ -14,7 +14,7 @@ import type {
   ItemSettings,
   Outcome,
   Placement,
-  Wish,
+  DecisionRequest,
 } from "../client.js";
 
 type Json<Part> = Part extends { content: { "application/json": infer Content } } ? Content : never;
@@ -42,8 +42,8 @@ holds<Known<Parameters<Client["patchPlacement"]>[1], Body<OnPlacement["patch"]>>
 holds<Fits<Parameters<Client["patchPlacement"]>[1], Body<OnPlacement["patch"]>>>();
 holds<Fits<NonNullable<Parameters<Client["putItem"]>[2]>, Body<OnItem["put"]>>>();
 holds<Known<ItemSettings, Exclude<NonNullable<Body<OnPlacement["put"]>["items"]>[number], string>>>();
-holds<Fits<Omit<Wish, "key">, NonNullable<Body<Decide>>>>();
-holds<Known<Omit<Wish, "key">, NonNullable<Body<Decide>>>>();
+holds<Fits<Omit<DecisionRequest, "key">, NonNullable<Body<Decide>>>>();
+holds<Known<Omit<DecisionRequest, "key">, NonNullable<Body<Decide>>>>();
 holds<Fits<Outcome, Body<Report>>>();
 holds<Known<Outcome, Body<Report>>>();
 

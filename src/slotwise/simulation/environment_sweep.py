@@ -78,7 +78,7 @@ def sweep(
     Returns
     -------
     SweepResults
-        The `Results` of each environment. After Ctrl-C it has the policies that were done, and says so.
+        The `Results` of each environment. After Ctrl-C it has the finished policies, and reports that.
 
     Examples
     --------
