@@ -29,6 +29,9 @@ def test_settings_come_from_file_and_environment(tmp_path: Path, monkeypatch: py
         ('host = "0.0.0.0"', "SLOTWISE_SERVER_KEY"),
         ('server_key = "two words secret"', "server_key"),
         ("server_key = 7", "server_key"),
+        ('server_key = "k"\nread_key = "two words secret"', "read_key"),
+        ('read_key = "secret"', "SLOTWISE_SERVER_KEY"),
+        ('server_key = "secret"\nread_key = "secret"', "differ"),
         ('log_level = "loud"', "log_level"),
         ('root_path = "slotwise"', "root_path"),
         ('root_path = "/a/../b"', "/a/../b"),
@@ -58,7 +61,7 @@ def test_all_settings_are_in_the_file_that_is_shown_with_their_defaults() -> Non
     text = (Path(__file__).parents[2] / "docs" / "serve.toml").read_text()
     shown = tomllib.loads(text)
     for name, field in Settings.model_fields.items():
-        if name == "server_key":
+        if name in ("server_key", "read_key"):
             assert f"# {name} = " in text
         elif name == "store":
             assert shown[name] == field.default.get_secret_value()

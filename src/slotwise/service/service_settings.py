@@ -49,6 +49,8 @@ class Settings(BaseSettings):
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     #: the API key of requests; without one, only this machine is served
     server_key: SecretStr | None = None
+    #: a second API key, which can read everything and change nothing
+    read_key: SecretStr | None = None
     #: concurrent connections per worker; further ones are rejected, or replace idle ones
     connections: Annotated[int, Field(ge=1, le=100_000)] = 1000
     #: timeout of an idle connection
@@ -94,6 +96,11 @@ class Settings(BaseSettings):
         """The API key as text, or None."""
         return self.server_key.get_secret_value() if self.server_key else None
 
+    @property
+    def key_for_reading(self) -> str | None:
+        """The API key that can only read, or None."""
+        return self.read_key.get_secret_value() if self.read_key else None
+
 
 def load(config: Path | None = None) -> Settings:
     """Read and validate the settings; errors name the setting, and never a secret."""
@@ -103,7 +110,11 @@ def load(config: Path | None = None) -> Settings:
     except ValidationError as problem:
         fault = faults(problem, whole="settings")[0]
         # only values that are no secrets: a mistyped key is a secret too
-        harmless = fault["field"].partition(".")[0] in Settings.model_fields.keys() - {"store", "server_key"}
+        harmless = fault["field"].partition(".")[0] in Settings.model_fields.keys() - {
+            "store",
+            "server_key",
+            "read_key",
+        }
         got = f", got {fault['value']}" if "value" in fault and harmless else ""
         raise InvalidInput(f"setting {fault['field']}: {fault['detail']}{got}") from None
     _check_key(settings)
@@ -133,8 +144,13 @@ def _check_key(settings: Settings) -> None:
             raise InvalidInput(
                 f"host is {settings.host!r}, which others can reach: set SLOTWISE_SERVER_KEY, or serve 127.0.0.1"
             )
-    elif not settings.key.isascii() or not settings.key.isprintable() or " " in settings.key:
-        raise InvalidInput("server_key must be printable ASCII without spaces, because it is sent in a header")
+        if settings.read_key:
+            raise InvalidInput("read_key is set without server_key: set SLOTWISE_SERVER_KEY too")
+    elif settings.key == settings.key_for_reading:
+        raise InvalidInput("read_key must differ from server_key")
+    for name, key in (("server_key", settings.key), ("read_key", settings.key_for_reading)):
+        if key is not None and (not key.isascii() or not key.isprintable() or " " in key):
+            raise InvalidInput(f"{name} must be printable ASCII without spaces, because it is sent in a header")
 
 
 def is_loopback(host: str) -> bool:

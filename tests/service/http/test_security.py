@@ -211,3 +211,62 @@ def test_a_lost_database_is_reported_and_used_again_once_back(postgres: Postgres
         assert client.report(kept, clicked=None).json() == {"duplicate": False}
         client.wait_until_ready()
         assert client.settle()["decisions"]["no_click"] == 1
+
+
+READ_KEY = "a-key-for-looking"
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    store = f"sqlite:///{tmp_path_factory.mktemp('reading')}/store.db"
+    with serving(
+        store,
+        headers={"Authorization": f"Bearer {READ_KEY}"},
+        server_key=SecretStr(KEY),
+        read_key=SecretStr(READ_KEY),
+    ) as client:
+        full = {"Authorization": f"Bearer {KEY}"}
+        assert client.put("/v1/placements/home", json=THREE, headers=full).status_code == 201
+        yield client
+
+
+def test_the_read_key_reads_everything(reader: Client) -> None:
+    full = {"Authorization": f"Bearer {KEY}"}
+    decision = reader.post("/v1/placements/home/decisions", headers=full).json()
+    paths = [
+        path.replace("{name}", "home").replace("{id}", decision["id"])
+        for path, methods in reader.get("/openapi.json").json()["paths"].items()
+        if "get" in methods
+    ]
+    assert len(paths) > 8
+    for path in (*paths, "/metrics"):
+        answer = reader.get(path)
+        assert answer.status_code == 200, (path, answer.text)
+        # so a page knows that it cannot change anything
+        assert answer.headers["Slotwise-Access"] == "read"
+        assert decision["token"] not in answer.text
+        assert "Slotwise-Access" not in reader.get(path, headers=full).headers
+
+
+def test_the_read_key_changes_nothing(reader: Client) -> None:
+    before = reader.get("/v1/placements/home/changes").json()
+    operations = [
+        (method.upper(), path.replace("{name}", "home").replace("{id}", "0" * 32))
+        for path, methods in reader.get("/openapi.json").json()["paths"].items()
+        for method in methods
+        if method != "get" and path != "/v1/outcomes"
+    ]
+    assert len(operations) > 7
+    for method, path in operations:
+        answer = reader.request(method, path, json={**THREE, "slots": 1})
+        assert answer.status_code == 403, (method, path)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert "SLOTWISE_READ_KEY" in answer.json()["detail"]
+    assert reader.get("/v1/placements/home/changes").json() == before
+    assert reader.estimates()["decisions"]["issued"] <= 1
+
+
+def test_basic_authentication_takes_the_read_key_for_metrics_only(reader: Client) -> None:
+    asked = {"Authorization": f"Basic {base64.b64encode(f'anyone:{READ_KEY}'.encode()).decode()}"}
+    assert reader.get("/metrics", headers=asked).status_code == 200
+    assert reader.get("/v1/placements", headers=asked).status_code == 401

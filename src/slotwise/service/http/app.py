@@ -76,7 +76,9 @@ def application(settings: Settings, clock: Clock = time.time) -> Starlette:
             *([Middleware(UnderPath, settings.root_path)] if settings.root_path else []),
             Middleware(Watch, worker.metrics.registry),
             Middleware(OutcomesFromAnywhere),
-            Middleware(ThisMachineOnly) if settings.key is None else Middleware(RequireKey, settings.key),
+            Middleware(ThisMachineOnly)
+            if settings.key is None
+            else Middleware(RequireKey, settings.key, settings.key_for_reading),
         ],
         exception_handlers=HANDLERS,
         lifespan=lifespan,

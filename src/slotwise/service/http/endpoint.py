@@ -126,7 +126,8 @@ class Operation:
         self.required = {name for name, (_, default) in fields.items() if default is ...}
         self._query = create_model("Query", __config__=ConfigDict(extra="forbid"), **fields) if fields else None
         self.is_public = is_public
-        self.refuses = sorted({*self._own_refusals(), *refuses, *([] if is_public else [401])})
+        needs_key = set[int]() if is_public else {401} if method == "GET" else {401, 403}
+        self.refuses = sorted({*self._own_refusals(), *refuses, *needs_key})
         #: arguments of the query that may be repeated
         self._lists = {name for name, (type_, _) in fields.items() if get_origin(get_args(type_)[0]) is list}
 

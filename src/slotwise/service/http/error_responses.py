@@ -28,7 +28,7 @@ NO_SNIFFING: Final = {"X-Content-Type-Options": "nosniff"}
 MEANINGS: Final = {
     400: "The body is incomplete.",
     401: "The API key is missing or wrong.",
-    403: "The token is forged or has expired.",
+    403: "The token is forged or has expired, or the API key can only read.",
     404: "The placement, item or decision does not exist.",
     408: "The body took too long to arrive.",
     409: "A different outcome was reported before.",

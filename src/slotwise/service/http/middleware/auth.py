@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from slotwise.service.http.error_responses import problem
 from slotwise.service.http.routes.placement_routes import OUTCOMES
@@ -25,8 +25,11 @@ OPEN: Final = frozenset(
     {OUTCOMES, "/", "/healthz", "/readyz", "/docs", "/openapi.json", "/favicon.ico", "/slotwise.js"}
 )
 OPEN_FOLDERS: Final = ("/static/", PLACEMENT_PAGES)
+READING: Final = ("GET", "HEAD")
 #: paths that also accept HTTP basic authentication, with any user name and the API key as password
 BASIC_AUTH_PATHS: Final = frozenset({"/metrics"})
+#: the header of responses to the read key, by which the dashboard knows that it cannot change anything
+ACCESS: Final = (b"slotwise-access", b"read")
 #: headers that proxies add to forwarded requests
 FORWARDED: Final = frozenset(
     {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
@@ -36,14 +39,20 @@ log = logging.getLogger("slotwise.service")
 
 
 class RequireKey:
-    """ASGI middleware: rejects requests without the API key, except to public paths."""
+    """ASGI middleware: rejects requests without an API key, except to public paths, and changes with the read key."""
 
-    def __init__(self, app: ASGIApp, key: str) -> None:
+    def __init__(self, app: ASGIApp, key: str, read_key: str | None = None) -> None:
         self._app, self._key = app, _digest(key)
+        self._read_key = None if read_key is None else _digest(read_key)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _is_open(scope["path"]) or self._has_key(scope):
+        if scope["type"] != "http" or _is_open(scope["path"]):
             return await self._app(scope, receive, send)
+        given = _given_key(scope)
+        if given is not None and hmac.compare_digest(given, self._key):
+            return await self._app(scope, receive, send)
+        if given is not None and self._read_key is not None and hmac.compare_digest(given, self._read_key):
+            return await self._read(scope, receive, send)
         if "authorization" in Headers(scope=scope):
             log.warning("wrong key", extra=_request_details(scope))
         challenge = (
@@ -54,19 +63,32 @@ class RequireKey:
         detail = "the request must have the header Authorization: Bearer KEY, with the right API key"
         return await problem(401, detail, {"WWW-Authenticate": challenge})(scope, receive, send)
 
-    def _has_key(self, scope: Scope) -> bool:
-        scheme, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
-        if scheme.lower() == "basic":
-            # a browser sends basic credentials with requests of other sites' pages, too: allow only reading
-            if scope["path"] not in BASIC_AUTH_PATHS or scope["method"] not in ("GET", "HEAD"):
-                return False
-            try:
-                given = base64.b64decode(given).decode().partition(":")[2]
-            except (binascii.Error, ValueError):
-                return False
-        elif scheme.lower() != "bearer":
-            return False
-        return hmac.compare_digest(_digest(given.strip()), self._key)
+    async def _read(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], ACCESS]
+            await send(message)
+
+        if scope["method"] in READING:
+            return await self._app(scope, receive, send_marked)
+        detail = f"{scope['method']} needs the key SLOTWISE_SERVER_KEY: SLOTWISE_READ_KEY can read, and change nothing"
+        return await problem(403, detail)(scope, receive, send_marked)
+
+
+def _given_key(scope: Scope) -> bytes | None:
+    """Return the hash of the API key of a request, or None if it has none."""
+    scheme, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
+    if scheme.lower() == "basic":
+        # a browser sends basic credentials with requests of other sites' pages, too: allow only reading
+        if scope["path"] not in BASIC_AUTH_PATHS or scope["method"] not in READING:
+            return None
+        try:
+            given = base64.b64decode(given).decode().partition(":")[2]
+        except (binascii.Error, ValueError):
+            return None
+    elif scheme.lower() != "bearer":
+        return None
+    return _digest(given.strip())
 
 
 class ThisMachineOnly:
