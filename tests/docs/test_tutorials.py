@@ -44,6 +44,7 @@ def test_the_server_of_the_readme_shows_a_list(tmp_path: Path) -> None:
         code = _program("../README.md").replace("http://127.0.0.1:8000", str(client.base_url))
         # a busy machine may take longer than a page would wait
         names = _run(code.replace("timeout=0.3", "timeout=60"))
+        names["setup"].close()
         names["client"].close()
         assert len(set(names["decision"].items)) == 3
         assert client.get("/v1/placements/home").json()["holdout"] == 0.1
