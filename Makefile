@@ -8,9 +8,11 @@ DEV := $(VENV)/.ready-to-develop
 DOCS := $(VENV)/.ready-to-document
 WARM := $(VENV)/.compiled
 PAPER := $(VENV)/.compiled-for-the-paper
+TOOLS := .venv-release
+RELEASE := $(TOOLS)/.ready
 # without bytecode, which halves the time it takes: Python writes that of a module when it is first imported
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
-PIN = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --no-emit-package slotwise-client
+PIN = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --no-emit-package slotwise-client --no-emit-package slotwise
 # a worker for each core and two more (tests/conftest.py); PYTEST_ARGS= for one after the other. If a worker dies the
 # run ends: pytest-xdist 3.8 would start another one and then may wait for ever
 PYTEST_ARGS ?= -n auto --dist loadgroup --no-loadscope-reorder --max-worker-restart=0
@@ -20,7 +22,7 @@ MAKEFLAGS += --jobs=2
 # the tests start hundreds of processes: each would compile slotwise to bytecode anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help paper demo serve docs ready test test-all lint pytest pytest-all bench soak pin clean
+.PHONY: help paper demo serve docs ready test test-all lint pytest pytest-all bench soak dist release-check pin clean
 
 help:
 	@echo "make paper     the paper's experiments: figures, tables, claims and a report in results/paper"
@@ -32,6 +34,8 @@ help:
 	@echo "make lint      ruff, mypy, import-linter and the style of the pages"
 	@echo "make bench     speeds, as ratios measured in one run"
 	@echo "make soak      a thousand kills of the service under load, on SQLite and on PostgreSQL; about an hour"
+	@echo "make dist      the files of a release in dist/: wheels, archives, npm package, chart, licences"
+	@echo "make release-check  check dist/, install it on every Python of this machine, run tests on it"
 	@echo "make pin       renew the requirements files from pyproject.toml"
 	@echo "make clean     remove the virtual environment and caches"
 
@@ -111,12 +115,26 @@ bench: $(DEV)
 soak: $(DEV) $(WARM)
 	SLOTWISE_KILLS=500 $(BIN)/python -m pytest -s -k kill_and_kill_again tests/service/test_processes.py
 
+# the programs that check a release, in an environment of their own
+$(RELEASE): requirements-release.txt
+	@$(PYTHON) -m venv --clear $(TOOLS)
+	@$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-release.txt
+	@touch $(RELEASE)
+
+dist: $(DEV) $(RELEASE)
+	$(BIN)/python -m release build
+	$(BIN)/python -m release inventory
+
+release-check: dist
+	$(BIN)/python -m release check
+
 pin: $(DEV)
 	$(INSTALL) uv
 	$(PIN) --upgrade --all-extras --group build --group dev -o requirements-dev.txt
 	$(PIN) --extra cli --extra plot --extra parquet --extra serve --group build -c requirements-dev.txt -o requirements.txt
 	$(PIN) --group build -c requirements-dev.txt -o requirements-core.txt
 	$(subst pyproject.toml,--group docs,$(PIN)) -c requirements-dev.txt -o requirements-docs.txt
+	$(subst pyproject.toml,--group release,$(PIN)) -c requirements-dev.txt -o requirements-release.txt
 
 clean:
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(TOOLS) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from release.checks import check_container_file
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -98,3 +100,7 @@ def test_its_python_is_one_that_the_package_is_for() -> None:
     program = json.loads(probe[probe.index("[") :])
     assert program[:2] == ["python", "-c"]
     compile(program[2], "HEALTHCHECK", "exec")
+
+
+def test_hadolint_finds_no_fault() -> None:
+    check_container_file()
