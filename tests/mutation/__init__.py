@@ -1,0 +1,1 @@
+"""Changed source in place of the original, in a running process: for faults put in on purpose, and for mutants."""
