@@ -7,14 +7,16 @@ from typing import Any
 
 import httpx
 import pytest
-from starlette.applications import Starlette
+from prometheus_client import CollectorRegistry
+from starlette.routing import Router
 
 from slotwise.demo.clock import ShopClock
 from slotwise.demo.demo_pages import DemoPages
 from slotwise.demo.service_calls import Calls
 from slotwise.demo.shop import FIRST, LATER
 from slotwise.demo.shop_engine import Shop
-from slotwise.service.http.error_responses import HANDLERS, MEDIA_TYPE
+from slotwise.service.http.error_responses import MEDIA_TYPE
+from slotwise.service.http.middleware.request_metrics import Watch
 
 
 @pytest.fixture
@@ -26,8 +28,8 @@ class Viewer:
     """Somebody at the demo's pages alone; the service behind them is not there."""
 
     def __init__(self, shop: Shop) -> None:
-        app = Starlette(routes=DemoPages(shop).routes(), exception_handlers=HANDLERS)
-        self._transport = httpx.ASGITransport(app)
+        app = Router(routes=DemoPages(shop).routes())
+        self._transport = httpx.ASGITransport(Watch(app, CollectorRegistry()))
 
     def get(self, path: str) -> httpx.Response:
         return self._ask("GET", path)

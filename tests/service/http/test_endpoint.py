@@ -90,7 +90,7 @@ def test_the_document_is_made_of_the_same_types() -> None:
     assert order["properties"]["cups"]["minimum"] == 1
     assert order["required"] == ["drink"]
     # of its key, path and body, and of the store
-    assert set(described["responses"]) == {"201", "400", "401", "404", "408", "413", "422", "503"}
+    assert set(described["responses"]) == {"201", "400", "401", "403", "404", "408", "413", "422", "503"}
     assert described["responses"]["201"]["content"]["application/json"]["schema"] == {
         "$ref": "#/components/schemas/Bill"
     }

@@ -12,11 +12,11 @@ from functools import partial
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.types import ASGIApp
 
 from slotwise.service import logging_setup
 from slotwise.service.http.connection_limits import log_loop_error
 from slotwise.service.http.endpoint import BodyLimit
-from slotwise.service.http.error_responses import HANDLERS
 from slotwise.service.http.middleware.auth import RequireKey, ThisMachineOnly
 from slotwise.service.http.middleware.cors import OutcomesFromAnywhere
 from slotwise.service.http.middleware.request_metrics import Watch
@@ -30,6 +30,16 @@ from slotwise.service.runtime import Clock, Worker
 from slotwise.service.service_settings import Settings, load
 
 log = logging.getLogger("slotwise.service")
+
+
+class _Application(Starlette):
+    """Starlette without its own two layers for exceptions, which cost as much as routing: `Watch` answers them."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        stack: ASGIApp = self.router
+        for layer, positional, named in reversed(self.user_middleware):
+            stack = layer(stack, *positional, **named)
+        return stack
 
 
 def from_environment() -> Starlette:
@@ -66,21 +76,20 @@ def application(settings: Settings, clock: Clock = time.time) -> Starlette:
 
     # the most frequent first: a router tries routes in order
     operations = [*Api(worker, bodies).operations(), *DashboardApi(worker).operations()]
-    app = Starlette(
+    app = _Application(
         routes=[
             *(operation.route() for operation in operations),
             *Probes(worker).routes(),
             *Pages(operations, settings.root_path).routes(),
         ],
         middleware=[
-            *([Middleware(UnderPath, settings.root_path)] if settings.root_path else []),
             Middleware(Watch, worker.metrics.registry),
+            *([Middleware(UnderPath, settings.root_path)] if settings.root_path else []),
             Middleware(OutcomesFromAnywhere),
             Middleware(ThisMachineOnly)
             if settings.key is None
             else Middleware(RequireKey, settings.key, settings.key_for_reading),
         ],
-        exception_handlers=HANDLERS,
         lifespan=lifespan,
     )
     # a path with one slash too many is 404, not a redirect

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
+from starlette.types import Receive, Scope, Send
 
 from slotwise.core.errors import SlotwiseError, StoreRefused, StoreUnavailable
 from slotwise.service.decisions.outcome_tokens import ForgedToken
@@ -119,8 +120,8 @@ async def _unexpected(request: Request, fault: Exception) -> Response:
     return problem(500, "internal error; the service logged it")
 
 
-#: handlers of exceptions; Starlette takes the nearest class
-HANDLERS: Final[Mapping[Any, Any]] = {
+#: handlers of exceptions; the nearest class answers
+_HANDLERS: Final[Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]]] = {
     Refusal: _refused,
     HTTPException: _no_route,
     ValidationError: _invalid,
@@ -134,3 +135,10 @@ HANDLERS: Final[Mapping[Any, Any]] = {
     SlotwiseError: _with_status(422),
     Exception: _unexpected,
 }
+
+
+async def respond_to(fault: Exception, scope: Scope, receive: Receive, send: Send) -> None:
+    """Send the response to an exception."""
+    handler = next(_HANDLERS[kind] for kind in type(fault).__mro__ if kind in _HANDLERS)
+    response = await handler(Request(scope), fault)
+    await response(scope, receive, send)

@@ -7,6 +7,7 @@ import binascii
 import hashlib
 import hmac
 import logging
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, urlsplit
@@ -32,7 +33,7 @@ BASIC_AUTH_PATHS: Final = frozenset({"/metrics"})
 ACCESS: Final = (b"slotwise-access", b"read")
 #: headers that proxies add to forwarded requests
 FORWARDED: Final = frozenset(
-    {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
+    {b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip"}
 )
 
 log = logging.getLogger("slotwise.service")
@@ -98,7 +99,7 @@ class ThisMachineOnly:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] != OUTCOMES and _is_from_elsewhere(Headers(scope=scope)):
+        if scope["type"] == "http" and scope["path"] != OUTCOMES and _is_from_elsewhere(dict(scope["headers"])):
             detail = (
                 "without an API key, only programs on this machine and the service's own pages are allowed: "
                 "set SLOTWISE_SERVER_KEY, and send it as Authorization: Bearer KEY"
@@ -111,23 +112,24 @@ def _is_open(path: str) -> bool:
     return path in OPEN or path.startswith(OPEN_FOLDERS)
 
 
-def _is_from_elsewhere(headers: Headers) -> bool:
+def _is_from_elsewhere(headers: Mapping[bytes, bytes]) -> bool:
     """Return whether a proxy forwarded the request, or another site's page sent it."""
-    is_forwarded = not FORWARDED.isdisjoint(headers.keys())
-    return is_forwarded or _is_elsewhere(headers.get("origin"), headers.get("host", "").lower())
+    is_forwarded = not FORWARDED.isdisjoint(headers)
+    return is_forwarded or _is_elsewhere(headers.get(b"origin"), headers.get(b"host", b""))
 
 
 # there are few different values
 @lru_cache(maxsize=256)
-def _is_elsewhere(origin: str | None, host: str) -> bool:
+def _is_elsewhere(sent_origin: bytes | None, sent_host: bytes) -> bool:
     """Return whether a page of another site sent a request.
 
     Any page that is open on this machine can send requests to loopback. Its `Origin` differs from the `Host`. If an
     attacker's name resolves to loopback (DNS rebinding), the `Host` is not a loopback name. Programs send no origin,
     and some no host.
     """
+    host = sent_host.decode("latin-1").lower()
     try:
-        if origin is not None and urlsplit(origin.lower()).netloc != host:
+        if sent_origin is not None and urlsplit(sent_origin.decode("latin-1").lower()).netloc != host:
             return True
         name = urlsplit(f"//{host}").hostname or ""
         return host != "" and not is_loopback(name.rstrip("."))

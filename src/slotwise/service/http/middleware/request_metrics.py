@@ -1,4 +1,4 @@
-"""Metrics of requests: their duration, and the number of error responses."""
+"""The outermost middleware: responses to exceptions, and metrics of requests."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import time
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from slotwise.service.http.error_responses import respond_to
 from slotwise.service.metrics import SECONDS
 
 
 class Watch:
-    """ASGI middleware that measures requests; it must be outside of middleware that rejects them."""
+    """ASGI middleware that measures requests and answers exceptions; it must be outside of all other middleware."""
 
     def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
         self._app = app
@@ -30,8 +31,7 @@ class Watch:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         began = time.perf_counter()
-        # an exception gets its response further out
-        status = 500
+        status = 0
 
         async def watched(message: Message) -> None:
             nonlocal status
@@ -40,7 +40,13 @@ class Watch:
             await send(message)
 
         try:
-            await self._app(scope, receive, watched)
+            try:
+                await self._app(scope, receive, watched)
+            except Exception as fault:
+                if status:
+                    # the response has begun: the server closes the connection
+                    raise
+                await respond_to(fault, scope, receive, watched)
         finally:
             if status >= 400:
                 self._refusals.labels(status).inc()
