@@ -68,6 +68,17 @@ export class Client {
      */
     outcome(decision: Decision | Fallback | string, outcome: Outcome): Promise<boolean>;
     /**
+     * Add events to a decision; true if all of them were recorded before.
+     *
+     * A fallback has no events. A `ServiceProblem` of status 409 means that an event of the same id has another name or
+     * value, 410 that the placement's `reward_days` have passed.
+     *
+     * @param {Decision | Fallback | string} decision
+     * @param {LaterEvent[]} events
+     * @returns {Promise<boolean>}
+     */
+    addEvents(decision: Decision | Fallback | string, events: LaterEvent[]): Promise<boolean>;
+    /**
      * A decision with its outcome so far; status 404 if there is none.
      * @param {string} id
      * @returns {Promise<DecisionRecord>}
@@ -215,6 +226,14 @@ export type Definition = {
      * whether the value of a click is learned
      */
     values?: "learned" | null | undefined;
+    /**
+     * named events and what each is worth; "value" for its value
+     */
+    reward?: Record<string, number | "value"> | null | undefined;
+    /**
+     * days in which events of a decision are accepted; 0
+     */
+    reward_days?: number | undefined;
     mode?: "live" | "shadow" | undefined;
     /**
      * whether lists other than the best one are tried; true
@@ -297,11 +316,25 @@ export type DecisionRequest = {
     key?: string | undefined;
 };
 /**
+ * An event of a placement's `reward`, such as a purchase.
+ */
+export type Event = {
+    name: string;
+    value?: number;
+};
+/**
+ * An event after the outcome, with an id of your choice: the same id twice is one event.
+ */
+export type LaterEvent = Event & {
+    event_id: string;
+};
+/**
  * The outcome of a decision: a click, several in order, none (`clicked: null`), or a list that was not shown.
  */
 export type Outcome = {
     clicked: string | string[] | null;
     value?: number;
+    events?: Event[];
 } | {
     shown: false;
 };
@@ -314,6 +347,11 @@ export type DecisionRecord = Omit<Decision, "token"> & {
     outcome: "clicked" | "no_click" | "not_shown" | null;
     clicked: string[];
     value: number | null;
+    events: {
+        name: string;
+        value: number | null;
+        event_id: string | null;
+    }[];
     propensities: number[] | null;
     context: Record<string, string>;
 };

@@ -29,6 +29,8 @@ import { setTimeout as sleep } from "node:timers/promises";
  * @property {Record<string, string[]>} [segments] the values of a decision's `context` that form segments
  * @property {number | "auto" | null} [half_life] hours after which a count weighs half as much; null if counts keep their weight
  * @property {"learned" | null} [values] whether the value of a click is learned
+ * @property {Record<string, number | "value"> | null} [reward] named events and what each is worth; "value" for its value
+ * @property {number} [reward_days] days in which events of a decision are accepted; 0
  * @property {"live" | "shadow"} [mode]
  * @property {boolean} [exploring] whether lists other than the best one are tried; true
  * @property {Record<string, number>} [pin] the slot of each pinned item, counted from 1
@@ -75,8 +77,18 @@ import { setTimeout as sleep } from "node:timers/promises";
  */
 
 /**
+ * An event of a placement's `reward`, such as a purchase.
+ * @typedef {{ name: string, value?: number }} Event
+ */
+
+/**
+ * An event after the outcome, with an id of your choice: the same id twice is one event.
+ * @typedef {Event & { event_id: string }} LaterEvent
+ */
+
+/**
  * The outcome of a decision: a click, several in order, none (`clicked: null`), or a list that was not shown.
- * @typedef {{ clicked: string | string[] | null, value?: number } | { shown: false }} Outcome
+ * @typedef {{ clicked: string | string[] | null, value?: number, events?: Event[] } | { shown: false }} Outcome
  */
 
 /**
@@ -87,6 +99,7 @@ import { setTimeout as sleep } from "node:timers/promises";
  *   outcome: "clicked" | "no_click" | "not_shown" | null,
  *   clicked: string[],
  *   value: number | null,
+ *   events: { name: string, value: number | null, event_id: string | null }[],
  *   propensities: number[] | null,
  *   context: Record<string, string>,
  * }} DecisionRecord
@@ -290,6 +303,23 @@ export class Client {
     const id = typeof decision === "string" ? decision : decision.id;
     if (id === null) return false;
     const answer = await this.#ask("PUT", `/v1/decisions/${quoted(id)}/outcome`, { content: outcome });
+    return answer.duplicate === true;
+  }
+
+  /**
+   * Add events to a decision; true if all of them were recorded before.
+   *
+   * A fallback has no events. A `ServiceProblem` of status 409 means that an event of the same id has another name or
+   * value, 410 that the placement's `reward_days` have passed.
+   *
+   * @param {Decision | Fallback | string} decision
+   * @param {LaterEvent[]} events
+   * @returns {Promise<boolean>}
+   */
+  async addEvents(decision, events) {
+    const id = typeof decision === "string" ? decision : decision.id;
+    if (id === null) return false;
+    const answer = await this.#ask("POST", `/v1/decisions/${quoted(id)}/events`, { content: { events } });
     return answer.duplicate === true;
   }
 

@@ -71,6 +71,19 @@ def test_the_life_of_a_decision(tmp_path: Path) -> None:
         assert [counted[kind] for kind in ("clicked", "no_click", "not_shown", "late")] == [1, 1, 1, 1]
 
 
+def test_events_are_added_once(client: Client) -> None:
+    client.put_placement("shop", slots=1, items=["a", "b"], reward={"cart": 2.0, "purchase": "value"}, reward_days=3.0)
+    decision = client.decide("shop")
+    assert client.outcome(decision, clicked=decision.items[0], events=[{"name": "cart"}]) is False
+    bought = {"event_id": "order-7", "name": "purchase", "value": 39.0}
+    assert client.add_events(decision, [bought]) is False
+    assert client.add_events(decision.id, [bought]) is True
+    with pytest.raises(ServiceProblem) as conflict:
+        client.add_events(decision, [{**bought, "value": 40.0}])
+    assert conflict.value.status == 409
+    assert client.decision(decision.id)["value"] == 41.0
+
+
 def test_refusals_carry_the_problem_document(client: Client) -> None:
     with pytest.raises(ServiceProblem) as refused:
         client.put_placement("bad", slots=0, items=["a"])

@@ -58,6 +58,19 @@ test("the life of a decision", async () => {
   assert.equal((await client.history(name, { by: "hour" })).periods.length, 1);
 });
 
+test("events are added once, before and after the outcome", async () => {
+  const name = fresh();
+  await client.putPlacement(name, { slots: 1, items: ["a", "b"], reward: { cart: 2, purchase: "value" }, reward_days: 3 });
+  const decision = await client.decide(name);
+  assert.equal(await client.outcome(decision, { clicked: decision.items, events: [{ name: "cart" }] }), false);
+  const bought = [{ event_id: "order-7", name: "purchase", value: 39 }];
+  assert.equal(await client.addEvents(decision, bought), false);
+  assert.equal(await client.addEvents(decision.id, bought), true);
+  await assert.rejects(client.addEvents(decision, [{ event_id: "order-7", name: "cart" }]), refusedWith(409));
+  await assert.rejects(client.addEvents(decision, [{ event_id: "x", name: "refund" }]), refusedWith(422));
+  assert.equal((await client.decision(decision.id)).value, 41);
+});
+
 test("what is counted after the window, and what comes too late", async () => {
   const name = fresh();
   await client.putPlacement(name, { slots: 1, items: ["a", "b"], window_seconds: 0.5, segments: { device: ["mobile"] } });

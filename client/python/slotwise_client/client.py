@@ -98,6 +98,8 @@ class Client:
         segments: Mapping[str, Iterable[str]] | None = None,
         half_life: float | Literal["auto"] | None = None,
         values: Literal["learned"] | None = None,
+        reward: Mapping[str, float | Literal["value"]] | None = None,
+        reward_days: float = 0.0,
         mode: Literal["live", "shadow"] = "live",
         exploring: bool = True,
         pin: Mapping[str, int] | None = None,
@@ -129,6 +131,10 @@ class Client:
             half-life of counts: a number of hours, "auto", or None if counts keep their weight
         values
             "learned" to learn the value of a click
+        reward
+            named events and what each is worth: a number, or "value" for the value that it brings
+        reward_days
+            days in which events of a decision are accepted
         mode
             "live", or "shadow" to show the control order
         exploring
@@ -153,6 +159,7 @@ class Client:
         }
         # only used fields: an older service rejects unknown ones
         optional: JsonObject = {"half_life": half_life, "values": values, "sticky_seconds": sticky_seconds, "pin": pin}
+        optional.update({"reward": None if reward is None else dict(reward), "reward_days": reward_days})
         if mode != "live":
             optional["mode"] = mode
         if not exploring:
@@ -345,6 +352,7 @@ class Client:
         clicked: str | Sequence[str] | _NotGiven | None = _NOT_GIVEN,
         shown: bool = True,
         value: float | None = None,
+        events: Iterable[Mapping[str, JsonValue]] = (),
     ) -> bool:
         """Report the outcome of a decision, and return whether it was recorded before.
 
@@ -361,6 +369,8 @@ class Client:
             False if the visitor did not see the list
         value
             value of the click
+        events
+            events by now, each {"name": …} with a "value" if it has one
 
         """
         if shown == isinstance(clicked, _NotGiven):
@@ -371,7 +381,27 @@ class Client:
             body = {"clicked": clicked if clicked is None or isinstance(clicked, str) else list(clicked)}
         if value is not None:
             body["value"] = value
+        if listed := [dict(event) for event in events]:
+            body["events"] = listed
         return bool(self._transport.request("PUT", f"/v1/decisions/{_quoted(id)}/outcome", body).get("duplicate"))
+
+    def add_events(self, decision: Decision | str, events: Iterable[Mapping[str, JsonValue]]) -> bool:
+        """Add events to a decision, and return whether all of them were recorded before.
+
+        Status 409 means that an event of the same id is recorded with another name or value, 410 that the placement's
+        `reward_days` have passed.
+
+        Parameters
+        ----------
+        decision
+            the decision, or its id
+        events
+            each {"event_id": …, "name": …} with a "value" if it has one
+
+        """
+        id = decision.id if isinstance(decision, Decision) else decision
+        body: JsonObject = {"events": [dict(event) for event in events]}
+        return bool(self._transport.request("POST", f"/v1/decisions/{_quoted(id)}/events", body).get("duplicate"))
 
     def decision(self, id: str) -> JsonObject:
         """Return a decision with its outcome so far; 404 if it does not exist.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slotwise.service.storage.decision_types import DAY, HOUR, Arm, IssuedDecision, Outcome
+from slotwise.service.storage.decision_types import DAY, HOUR, Arm, Event, IssuedDecision, Outcome
 
 
 @dataclass
@@ -20,6 +21,8 @@ class Known:
     final: bool = False
     late: bool = False
     propensities: tuple[float, ...] | None = None
+    #: by event_id, in the order in which they came
+    events: dict[str | None, Event] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -27,7 +30,24 @@ class Known:
 
     @property
     def value(self) -> float:
-        return (self.outcome.value if self.outcome else None) or 0.0
+        """What it brought: by the reward under which it was issued, or as it was reported."""
+        reported = (self.outcome.value if self.outcome else None) or 0.0
+        if self.decision.reward is None:
+            return reported
+        worth = json.loads(self.decision.reward.text)
+        total = worth.get("click", 0.0) if self.kind == "clicked" else 0.0
+        for event in self.all_events:
+            total += (event.value or 0.0) if worth[event.name] is None else worth[event.name]
+        return float(total)
+
+    @property
+    def all_events(self) -> list[Event]:
+        return [*(self.outcome.events if self.outcome else ()), *self.events.values()]
+
+    @property
+    def is_valued(self) -> bool:
+        """Whether its click has a value, which may be 0."""
+        return self.decision.reward is not None or (self.outcome is not None and self.outcome.value is not None)
 
     @property
     def several(self) -> bool:
@@ -146,6 +166,8 @@ class Model:
         if id not in self.known:
             return "unknown_decision"
         known = self.known[id]
+        if not self._may_have(known, outcome.events):
+            return "invalid_event"
         if any(item not in known.decision.items for item in outcome.clicks):
             return "unknown_item"
         in_time = now < known.decision.deadline
@@ -167,6 +189,45 @@ class Model:
         self.placements[known.decision.placement].repeats["conflicts"] += 1
         return "conflict"
 
+    def _may_have(self, known: Known, events: tuple[Event, ...]) -> bool:
+        if not events:
+            return True
+        if known.decision.reward is None:
+            return False
+        worth = json.loads(known.decision.reward.text)
+        return all(
+            event.name in worth and event.name != "click" and (worth[event.name] is not None or event.value is not None)
+            for event in events
+        )
+
+    def add_events(self, id: str, events: tuple[Event, ...], now: float) -> str:
+        if id not in self.known:
+            return "unknown_decision"
+        known = self.known[id]
+        if not self._may_have(known, events) or known.kind == "not_shown":
+            return "invalid_event"
+        assert known.decision.reward is not None
+        if now >= known.decision.reward.until:
+            return "late"
+        after = dict(known.events)
+        for event in events:
+            if after.setdefault(event.event_id, event) != event:
+                return "conflict"
+        if len(after) == len(known.events):
+            return "duplicate"
+        value, names = known.value, {event.name for event in known.all_events}
+        known.events = after
+        if known.final:
+            self.note(known.decision, "value", more=known.value - value)
+            self.note(known.decision, "squares", more=known.value**2 - value**2)
+            for name in {event.name for event in known.all_events} - names:
+                self._note_event(known, name)
+        return "recorded"
+
+    def _note_event(self, known: Known, name: str) -> None:
+        start = int(known.decision.issued // HOUR) * HOUR
+        self.periods[known.decision.placement, start, 1, "event", known.decision.arm, name] += 1
+
     def finalise(self, now: float) -> int:
         due = [known for known in self.known.values() if not known.final and known.decision.deadline <= now]
         for known in due:
@@ -181,6 +242,8 @@ class Model:
         self.note(known.decision, "several", more=known.several)
         self.note(known.decision, "value", more=known.value)
         self.note(known.decision, "squares", more=known.value**2)
+        for name in {event.name for event in known.all_events}:
+            self._note_event(known, name)
         for slot, item in enumerate(known.decision.items if known.kind != "not_shown" else ()):
             clicked = known.outcome is not None and known.outcome.item == item
             self.note(known.decision, slot, item, "clicks", more=clicked)
@@ -204,7 +267,10 @@ class Model:
         ]
 
     def compact(self, before: float) -> int:
-        old = [id for id, known in self.known.items() if known.final and known.decision.deadline < before]
+        def end(decision: IssuedDecision) -> float:
+            return decision.deadline if decision.reward is None else decision.reward.until
+
+        old = [id for id, known in self.known.items() if known.final and end(known.decision) < before]
         self.dropped += [self.known.pop(id) for id in old]
         return len(old)
 
@@ -224,7 +290,7 @@ class Model:
                 passes[pair] += known.kind == "no_click"
                 if known.outcome is not None and known.outcome.item == item:
                     clicks[pair] += 1
-                    valued[pair] += known.outcome.value is not None
+                    valued[pair] += known.is_valued
                     value[pair] += known.value  # type: ignore[assignment]
                     squares[pair] += known.value**2  # type: ignore[assignment]
         counts = (clicks, passes, shows, valued, value, squares)

@@ -25,7 +25,16 @@ from hypothesis.stateful import (
 from slotwise.service.storage import Store, open_store
 from slotwise.service.storage.accumulator import delay_class
 from slotwise.service.storage.count_rows import COUNTERS, TALLY_COUNTS
-from slotwise.service.storage.decision_types import IssuedDecision, Once, Outcome, Report, Sticky, new_id
+from slotwise.service.storage.decision_types import (
+    Event,
+    IssuedDecision,
+    Once,
+    Outcome,
+    Report,
+    RewardTerms,
+    Sticky,
+    new_id,
+)
 from slotwise.service.storage.placements_table import Change
 from tests.postgres import Postgres
 from tests.service.storage.model import Model
@@ -41,7 +50,18 @@ LONGEST = 60.0
 workers = st.integers(0, WORKERS - 1)
 #: multiples of a half, whose sums are exact
 values = st.sampled_from([None, 0.0, 0.5, 2.5])
+#: what events are worth, and for how long after the deadline they come
+rewards = st.sampled_from([None, ('{"click": 0.5, "cart": 2, "purchase": null}', 90.0), ('{"cart": 1.5}', 0.0)])
+bare_events = st.builds(Event, st.sampled_from(["cart", "cart", "purchase", "click"]), values)
+events = st.lists(
+    st.builds(Event, st.sampled_from(["cart", "purchase"]), values, st.sampled_from(["e", "f", "g"])),
+    min_size=1,
+    max_size=3,
+).map(tuple)
+with_events = st.lists(bare_events, max_size=2).map(tuple)
 outcomes = st.one_of(
+    st.builds(Outcome, st.just("clicked"), st.sampled_from(ITEMS), events=with_events),
+    st.builds(Outcome, st.just("no_click"), events=with_events),
     st.builds(Outcome, st.just("clicked"), st.sampled_from(ITEMS), value=values),
     st.builds(
         Outcome,
@@ -66,6 +86,7 @@ wishes = st.fixed_dictionaries(
         "arm": st.sampled_from(["learned", "learned", "holdout", "shadow"]),
         "window": st.sampled_from([0.5, 2.0, LONGEST]),
         "segment": st.sampled_from(SEGMENTS),
+        "reward": rewards,
         "once": st.none() | st.builds(Once, st.sampled_from(["k", "l"]), st.sampled_from(["r", "r", "s"])),
         "sticky": st.none()
         | st.tuples(
@@ -117,6 +138,7 @@ class Machine(RuleBasedStateMachine):
         segment: str,
         once: Once | None,
         sticky: tuple[str, str, float, tuple[str, ...], dict[str, int]] | None,
+        reward: tuple[str, float] | None = None,
     ) -> IssuedDecision:
         return IssuedDecision(
             new_id(self.now),
@@ -129,6 +151,7 @@ class Machine(RuleBasedStateMachine):
             None if sticky is None else Sticky(sticky[0], sticky[1], self.now + sticky[2], *sticky[3:]),
             segment=segment,
             waits_seconds=LONGEST if window == LONGEST else None,
+            reward=None if reward is None else RewardTerms(reward[0], self.now + window + reward[1]),
         )
 
     @rule(
@@ -176,6 +199,38 @@ class Machine(RuleBasedStateMachine):
         _, receipts = self.stores[worker].write([], [Report(id, outcome, self.now) for id, outcome in reports])
         wanted = [self.model.report(id, outcome, self.now) for id, outcome in reports]
         assert [receipt.verdict for receipt in receipts] == wanted
+
+    @rule(worker=workers, reports=st.lists(st.tuples(issued, events), min_size=1, max_size=3))
+    def add_events(self, worker: int, reports: list[tuple[str, tuple[Event, ...]]]) -> None:
+        """Before and after the decision is final, with ids that were used, with other bodies, and after the days."""
+        _, receipts = self.stores[worker].write([], [Report(id, None, self.now, new) for id, new in reports])
+        assert [receipt.verdict for receipt in receipts] == [
+            self.model.add_events(id, new, self.now) for id, new in reports
+        ]
+
+    @rule(
+        target=issued,
+        worker=workers,
+        item=st.sampled_from(ITEMS[:2]),
+        seconds=st.sampled_from([0.0, 3.0, 100.0]),
+        new=events,
+    )
+    def buy_later(self, worker: int, item: str, seconds: float, new: tuple[Event, ...]) -> Any:
+        """A click that is counted, and events after that: rare by chance alone."""
+        reward = RewardTerms('{"click": 0.5, "cart": 2, "purchase": null}', self.now + 50.0)
+        id = new_id(self.now)
+        decision = IssuedDecision(id, "home", ("a", "b"), "learned", self.now, self.now + 1.0, reward=reward)
+        shown, _ = self.stores[worker].write([decision], [Report(id, Outcome("clicked", item), self.now)])
+        due = self.model.issue(decision)
+        assert shown[0].fate == due.fate
+        if due.fate != "issued":
+            return multiple()
+        self.now += seconds
+        _, (receipt,) = self.stores[worker].write([], [Report(id, Outcome("clicked", item), self.now)])
+        assert receipt.verdict == self.model.report(id, Outcome("clicked", item), self.now)
+        self.finalise(worker, 500)
+        self.add_events(worker, [(id, new)])
+        return multiple(id)
 
     @rule(worker=workers, outcome=outcomes)
     def report_of_nothing(self, worker: int, outcome: Outcome) -> None:
@@ -227,8 +282,13 @@ class Machine(RuleBasedStateMachine):
         kept = self.model.ends.setdefault((name, start), text)
         assert self.stores[worker].hourly_summaries(name, start, start + 1) == [(start, kept)]
 
-    @rule(worker=workers, data=st.data(), what=st.sampled_from(["write", "write", "finalise", "merge", "put", "drop"]))
-    def crash(self, worker: int, data: st.DataObject, what: str) -> None:
+    @rule(
+        worker=workers,
+        data=st.data(),
+        what=st.sampled_from(["write", "write", "events", "finalise", "merge", "put", "drop"]),
+        bought=issued,
+    )
+    def crash(self, worker: int, data: st.DataObject, what: str, bought: str) -> None:
         """In the middle of a transaction, at any of its statements; nothing of it was acknowledged."""
         store = self.stores[worker]
         left = data.draw(st.integers(1, 9), label="statements before the crash")
@@ -251,6 +311,10 @@ class Machine(RuleBasedStateMachine):
             elif what == "finalise":
                 store.finalise(self.now, 500)
                 self.model.finalise(self.now)
+            elif what == "events":
+                new = (Event("cart", None, f"crash {id}"),)
+                store.write([], [Report(bought, None, self.now, new)])
+                self.model.add_events(bought, new, self.now)
             elif what == "put":
                 store.put_placement("home", '{"new": 1}', Change(self.now, ""))
                 self.model.put("home", '{"new": 1}', None)
@@ -345,6 +409,8 @@ def _periods(store: Store) -> Counter[tuple[Any, ...]]:
         for row in store.period_tally(name):
             key = (name, row.period.start, row.period.hours, row.segment, row.arm, row.slot, row.item)
             found.update({(*key, "clicks"): row.clicks, (*key, "passes"): row.passes, (*key, "shows"): row.shows})
+        for events in store.event_counts(name):
+            found[name, events.period.start, events.period.hours, "event", events.arm, events.event] += events.decisions
         for of in store.period_counters(name):
             for counter, count in zip(COUNTERS, of.counters.all(), strict=True):
                 found[name, of.period.start, of.period.hours, of.segment, of.arm, counter] += count  # type: ignore[assignment]

@@ -9,7 +9,16 @@ from slotwise.service.decisions.keyed_hash import Digests
 from slotwise.service.placements.placement_state import NO_CONDITIONS, Conditions, Placement
 from slotwise.service.schemas.decision_request import DecisionRequest
 from slotwise.service.schemas.definition import PlacementDefinition
-from slotwise.service.storage.decision_types import Arm, IssuedDecision, Once, Sticky, VisitorCap, new_id
+from slotwise.service.storage.decision_types import (
+    DAY,
+    Arm,
+    IssuedDecision,
+    Once,
+    RewardTerms,
+    Sticky,
+    VisitorCap,
+    new_id,
+)
 
 
 def decide(
@@ -50,12 +59,18 @@ def decide(
         waits_seconds=waits,
         propensities=None if redrawn is None else redrawn.propensities(items, arm),
         cap=cap,
+        reward=_reward(placement, now, now + window),
     )
     if redrawn is not None:
         pending.known += 1
     else:
         pending.note(decision, conditions)
     return decision
+
+
+def _reward(placement: Placement, now: float, deadline: float) -> RewardTerms | None:
+    text = placement.reward_text
+    return None if text is None else RewardTerms(text, max(deadline, now + placement.definition.reward_days * DAY))
 
 
 def _conditions(

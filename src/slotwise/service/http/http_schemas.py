@@ -18,10 +18,11 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from slotwise.core.goal import MAX_VALUE
-from slotwise.service.schemas.definition import EXAMPLE, FollowingWindow, Mode, PlacementDefinition
+from slotwise.service.schemas.definition import EXAMPLE, MAX_EVENT_VALUE, FollowingWindow, Mode, PlacementDefinition
+from slotwise.service.schemas.item_schema import Strict
 from slotwise.service.schemas.name_rules import MAX_NAME
 from slotwise.service.schemas.report_schemas import CHANGE, ChangeDocument, FieldProblem, closed
-from slotwise.service.storage.decision_types import Arm, Kind, Outcome, Verdict
+from slotwise.service.storage.decision_types import Arm, Event, Kind, Outcome, Verdict
 
 _ID: Final = "019a8c3f7d2b5e60c1f2a3b4c5d6e7f8"
 _TOKEN: Final = "AZqMP30rXmDB8qO0xdbn-EHaPz3Q..."
@@ -29,11 +30,15 @@ _TOKEN: Final = "AZqMP30rXmDB8qO0xdbn-EHaPz3Q..."
 #: RFC 3339, in UTC
 DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
+#: in one outcome or request
+MAX_EVENTS: Final = 20
+
 _ONE_OF_THEM: Final = {"one": '{"clicked": ITEM}', "other": '{"clicked": null}', "third": '{"shown": false}'}
 #: rules of the validator, for JSON Schema
 _NO_VALUE: Final[dict[str, Any]] = {"value": {"type": "null"}}
 _ONE_REQUIRED: Final[dict[str, Any]] = {
     "oneOf": [{"required": ["clicked"]}, {"required": ["shown"]}],
+    "not": {"required": ["shown", "events"], "properties": {"events": {"minItems": 1}}},
     "anyOf": [
         {"required": ["clicked"], "properties": {"clicked": {"type": ["string", "array"]}}},
         {"properties": _NO_VALUE},
@@ -59,6 +64,43 @@ def _false(shown: object) -> object:
     return shown
 
 
+class ReportedEvent(Strict):
+    """An event that happened together with an outcome, such as a purchase."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "purchase", "value": 39.0}]})
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
+    """One of the events of the placement's `reward`, apart from `click`."""
+    value: Annotated[float, Field(ge=0, le=MAX_EVENT_VALUE, allow_inf_nan=False)] | None = None
+    """The value that it brought; required if the reward of the event is "value", and kept without effect otherwise."""
+
+
+class LaterEvent(ReportedEvent):
+    """An event with an id, by which a repeated report is recognised."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"event_id": "order-7", "name": "purchase", "value": 39.0}]}
+    )
+
+    event_id: Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
+    """An id of your choice, such as the number of an order."""
+
+    def event(self) -> Event:
+        """Return the event as the store records it."""
+        return Event(self.name, self.value, self.event_id)
+
+
+class LaterEvents(Strict):
+    """Events of a decision, after its outcome or before."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"events": [{"event_id": "order-7", "name": "purchase", "value": 39.0}]}]}
+    )
+
+    events: Annotated[list[LaterEvent], Field(min_length=1, max_length=MAX_EVENTS)]
+    """All of them are recorded, or none."""
+
+
 class ReportedOutcome(BaseModel):
     """Either `clicked`, an item or null, or `shown`, which is false."""
 
@@ -74,6 +116,7 @@ class ReportedOutcome(BaseModel):
                 {"clicked": None},
                 {"shown": False},
                 {"clicked": ["tea", "cocoa"], "value": 12.5},
+                {"clicked": "tea", "events": [{"name": "cart"}, {"name": "purchase", "value": 39.0}]},
             ],
         },
     )
@@ -86,6 +129,10 @@ class ReportedOutcome(BaseModel):
     """false: the visitor did not see the list."""
     value: Annotated[float, Field(ge=0, le=MAX_VALUE, allow_inf_nan=False)] | None = None
     """Value of the click."""
+    events: Annotated[list[ReportedEvent], Field(max_length=MAX_EVENTS)] = Field(
+        default_factory=list, json_schema_extra={"default": []}
+    )
+    """Events by now, if the placement has a `reward`."""
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
@@ -95,16 +142,19 @@ class ReportedOutcome(BaseModel):
             raise PydanticCustomError(
                 "value", "value must be omitted without a click, got {value}", {"value": self.value}
             )
+        if self.events and "shown" in self.model_fields_set:
+            raise PydanticCustomError("events", "events must be omitted for a list that was not shown")
         return self
 
     def outcome(self) -> Outcome:
         """Return the outcome as the store records it."""
         if "shown" in self.model_fields_set:
             return Outcome("not_shown")
+        events = tuple(Event(event.name, event.value) for event in self.events)
         if self.clicked is None:
-            return Outcome("no_click")
+            return Outcome("no_click", events=events)
         first, *then = self.clicked
-        return Outcome("clicked", first, tuple(then), self.value)
+        return Outcome("clicked", first, tuple(then), self.value, events)
 
 
 class DecisionOutcome(ReportedOutcome):
@@ -135,7 +185,7 @@ class VerdictDocument(TypedDict):
     id: str
     verdict: Verdict
     """recorded; duplicate: the same as before; conflict: another one was reported before; late: after the deadline;
-    unknown_decision; unknown_item: the clicked item was not shown."""
+    unknown_decision. An unknown_item was not shown; an invalid_event is not one of the reward."""
 
 
 @with_config(closed({"outcomes": [{"id": _ID, "verdict": "recorded"}]}))
@@ -143,6 +193,16 @@ class VerdictList(TypedDict):
     """Verdicts in the order of the outcomes."""
 
     outcomes: list[VerdictDocument]
+
+
+class BrowserEvents(LaterEvents):
+    """Later events with the decision's token instead of an API key, until its deadline."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"token": _TOKEN, "events": [{"event_id": "c-1", "name": "cart"}]}]}
+    )
+
+    token: Annotated[str, StringConstraints(max_length=MAX_NAME)]
 
 
 class BrowserOutcome(ReportedOutcome):
@@ -189,6 +249,16 @@ class DecisionList(TypedDict):
     decisions: list[DecisionDocument]
 
 
+@with_config(closed({"name": "purchase", "value": 39.0, "event_id": "order-7"}))
+class EventDocument(TypedDict):
+    """An event of a decision."""
+
+    name: str
+    value: float | None
+    event_id: str | None
+    """null if it was reported with the outcome."""
+
+
 @with_config(
     closed(
         {
@@ -204,6 +274,7 @@ class DecisionList(TypedDict):
             "outcome": "clicked",
             "clicked": ["tea"],
             "value": 2.5,
+            "events": [],
             "late": False,
             "capped": False,
         }
@@ -231,7 +302,9 @@ class LoggedDocument(TypedDict):
     clicked: list[str]
     """Clicked items, in the order of the clicks; the first one counts."""
     value: float | None
-    """Value of the click, if it was reported."""
+    """The reported value of the click, or the sum of click and events by the placement's reward; null if unknown."""
+    events: list[EventDocument]
+    """Events of the outcome, and later ones with their ids."""
     late: bool
     """Whether an outcome arrived after the deadline; it is not learned."""
     capped: bool

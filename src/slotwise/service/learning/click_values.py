@@ -19,7 +19,7 @@ def values_of(definition: PlacementDefinition, items: Sequence[str], rows: Itera
     """The value of each item: the one in the definition, otherwise the learned one if it is learned, otherwise 1."""
     given = {item.id: item.value for item in definition.items if item.value is not None}
     values = np.ones(len(items))
-    if definition.values == "learned":
+    if definition.learns_values:
         numbers = {item: number for number, item in enumerate(items)}
         sums = np.zeros((3, len(items)))
         for row in rows:

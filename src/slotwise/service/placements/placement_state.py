@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -146,6 +147,14 @@ class Placement:
     def listed(self) -> frozenset[str]:
         """The items that may be shown."""
         return frozenset(item.id for item in self.definition.items)
+
+    @cached_property
+    def reward_text(self) -> str | None:
+        """What events are worth, as it is stored with each decision; None without a reward."""
+        reward = self.definition.reward
+        if reward is None:
+            return None
+        return json.dumps({name: None if worth == "value" else worth for name, worth in reward.items()})
 
     @property
     def is_large(self) -> bool:

@@ -141,7 +141,7 @@ def _valued_rows(rows: Iterable[TallyRow]) -> dict[tuple[str, int, str], TallyRo
 
 def _new_values(placement: Placement) -> dict[str, float]:
     """Changed values of clicks, if they are learned."""
-    if placement.definition.values != "learned":
+    if not placement.definition.learns_values:
         return {}
     items = [*placement.numbers]
     values, before = values_of(placement.definition, items, placement.valued_rows.values()), placement.learner.values

@@ -125,7 +125,7 @@ def row(logged: LoggedDecision) -> dict[str, object]:
         "shown": kind != "not_shown",
         "clicked": None if outcome is None else outcome.item,
         "clicks": () if outcome is None else outcome.clicks,
-        "value": None if outcome is None else outcome.value,
+        "value": logged.value,
     }
 
 

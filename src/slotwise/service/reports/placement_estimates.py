@@ -287,7 +287,7 @@ def _for_owner(
         if row.slot < definition.slots:
             shown[row.slot] += row.shows
     ids = [item.id for item in definition.items]
-    has_values = definition.values is not None or any(item.value is not None for item in definition.items)
+    has_values = definition.learns_values or any(item.value is not None for item in definition.items)
     values = values_of(definition, ids, rows).tolist() if has_values else []
     return ForOwner(
         list(learner.best_list(segment, definition.pin)),

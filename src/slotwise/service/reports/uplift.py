@@ -176,7 +176,8 @@ def views_by_period(evidence: UpliftEvidence) -> Iterator[tuple[CountPeriod, Arm
     have_values = _have_values(evidence.arms)
     for counts in evidence.arms:
         views = counts.clicked + counts.no_click
-        if not views:
+        # value without views comes from events of decisions whose hour was merged into its day
+        if not views and not counts.squares:
             continue
         if have_values:
             yield counts.period, counts.arm, Sums(views, counts.value, counts.squares)

@@ -34,6 +34,7 @@ from slotwise.service.storage import Store, open_store
 from slotwise.service.storage.batch_writer import WRITE_SECONDS, Writer
 from slotwise.service.storage.decision_types import (
     HOUR,
+    Event,
     IssuedDecision,
     LoggedDecision,
     Outcome,
@@ -283,7 +284,19 @@ class Worker:
         outcome
             The click, or none.
         """
-        return await self._report(decision, outcome, self._clock())
+        return await self._report(Report(decision, outcome, self._clock()))
+
+    async def add_events(self, decision: str, events: Sequence[Event]) -> Receipt:
+        """Add events to a decision, until the end of its reward days; events that it has already are not added again.
+
+        Parameters
+        ----------
+        decision
+            The id of the decision.
+        events
+            Events with ids.
+        """
+        return await self._report(Report(decision, None, self._clock(), tuple(events)))
 
     async def report_several(self, outcomes: Sequence[tuple[str, Outcome]]) -> list[Receipt]:
         """Record the outcomes of many decisions in one transaction; the receipts are in the same order.
@@ -301,16 +314,28 @@ class Worker:
             self.metrics.reports.labels(receipt.verdict).inc()
         return verdicts
 
-    async def report_by_token(self, token: str, outcome: Outcome) -> Receipt:
-        """Record an outcome by the decision's token, which expires at the deadline: later outcomes are late."""
+    async def report_by_token(self, token: str, outcome: Outcome | None, events: Sequence[Event] = ()) -> Receipt:
+        """Record an outcome, or later events, by the decision's token, which expires at the deadline.
+
+        Parameters
+        ----------
+        token
+            The token of the decision.
+        outcome
+            The click, or none; None to add events.
+        events
+            Events with ids, without an outcome.
+        """
         read, now = self._signer.read(token), self._clock()
-        receipt = await self._report(read.decision, outcome, now)
+        if outcome is None and now >= read.deadline:
+            return Receipt("late")
+        receipt = await self._report(Report(read.decision, outcome, now, tuple(events)))
         return receipt if now < read.deadline else Receipt("late", receipt.items, receipt.recorded)
 
-    async def _report(self, decision: str, outcome: Outcome, now: float) -> Receipt:
-        if not is_id(decision):
+    async def _report(self, report: Report) -> Receipt:
+        if not is_id(report.decision):
             return Receipt("unknown_decision")
-        receipt = await self._writer.record(Report(decision, outcome, now))
+        receipt = await self._writer.record(report)
         self.metrics.reports.labels(receipt.verdict).inc()
         return receipt
 

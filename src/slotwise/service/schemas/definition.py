@@ -22,6 +22,7 @@ from pydantic_core import PydanticCustomError
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, SlotwiseError
 from slotwise.core.feature_encoder import check_value
+from slotwise.core.goal import MAX_VALUE
 from slotwise.core.policy_task import MAX_SEGMENTS, PolicyTask
 from slotwise.core.types import FloatArray
 from slotwise.service.schemas.item_schema import MAX_FEATURES, Finite, Item, ListedItem, Strict
@@ -39,6 +40,11 @@ MIN_WINDOW, MAX_WINDOW = 0.1, 30 * 86_400.0
 MIN_HALF_LIFE, MAX_HALF_LIFE = 1.0, 24 * 365 * 10.0
 MIN_STICKY, MAX_STICKY = 1.0, 30 * 86_400.0
 MAX_PER_VISITOR: Final = 1_000_000
+#: names in a reward, and the days in which events are accepted
+MAX_REWARDED: Final = 20
+MAX_REWARD_DAYS: Final = 90
+#: of an event: the sum over all events of a decision is a valid value of a click
+MAX_EVENT_VALUE: Final = MAX_VALUE / 1_000
 
 EXAMPLE: Final[dict[str, Any]] = {
     "slots": 3,
@@ -82,6 +88,11 @@ HalfLifeHours = Annotated[
     Discriminator(lambda value: "=text" if isinstance(value, str) else "=number"),
 ]
 Mode = Literal["live", "shadow"]
+_Worth = Annotated[Finite, Field(ge=0, le=MAX_EVENT_VALUE)]
+Worth = Annotated[
+    Annotated[_Worth, Tag("=number")] | Annotated[Literal["value"], Tag("=text")],
+    Discriminator(lambda value: "=text" if isinstance(value, str) else "=number"),
+]
 
 
 class PlacementDefinition(Strict):
@@ -112,6 +123,11 @@ class PlacementDefinition(Strict):
     the weight of all counts."""
     values: Literal["learned"] | None = None
     """Whether the value of a click is learned from reported values, for items that have no `value` of their own."""
+    reward: Annotated[dict[Name, Worth], Field(min_length=1, max_length=MAX_REWARDED)] | None = None
+    """Events and what each is worth: a number, or "value" for the value that the event brings. The event `click` is the
+    click itself, worth 0 unless it is listed. Lists are then ranked by the learned worth of a click."""
+    reward_days: Annotated[Finite, Field(ge=0, le=MAX_REWARD_DAYS)] = 0.0
+    """Days from a decision until which its events are accepted; events until its deadline always are."""
     mode: Mode = "live"
     """`live` shows learned lists; `shadow` shows the items in control order, while the estimates report the list that
     would have been shown."""
@@ -159,6 +175,8 @@ class PlacementDefinition(Strict):
         self._check_segments()
         self._check_features()
         self._check_policy()
+        if self.reward_days and self.reward is None:
+            raise _refusal(f"reward_days must be omitted without a reward, got {self.reward_days:g}")
         return self
 
     def _check_policy(self) -> None:
@@ -218,6 +236,11 @@ class PlacementDefinition(Strict):
     def longest_window(self) -> float:
         """The maximum number of seconds that a decision waits for its outcome."""
         return self.window_seconds.at_most if isinstance(self.window_seconds, FollowingWindow) else self.window_seconds
+
+    @property
+    def learns_values(self) -> bool:
+        """Whether the value of a click is learned, from reported values or from rewarded events."""
+        return self.values == "learned" or self.reward is not None
 
     def item(self, id: str) -> Item | None:
         """The item with this id, or None."""

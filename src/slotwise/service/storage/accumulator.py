@@ -55,7 +55,7 @@ class _Pairs:
 
     counts: dict[_Pair, list[Any]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0, 0, 0.0, 0.0]))
 
-    def add(self, items: Sequence[str], outcome: Outcome | None, times: int) -> None:
+    def add(self, items: Sequence[str], outcome: Outcome | None, times: int, value: float | None) -> None:
         if outcome is None or outcome.kind != "clicked":
             for slot, item in enumerate(items):
                 pair = self.counts[slot, item]
@@ -67,10 +67,10 @@ class _Pairs:
             pair[SHOWS] += 1
             if item == outcome.item:
                 pair[CLICKS] += 1
-                if outcome.value is not None:
+                if value is not None:
                     pair[VALUED] += 1
-                    pair[VALUE] += outcome.value
-                    pair[SQUARES] += outcome.value**2
+                    pair[VALUE] += value
+                    pair[SQUARES] += value**2
 
 
 class Accumulator:
@@ -78,7 +78,7 @@ class Accumulator:
 
     >>> count = Accumulator()
     >>> home = CountKey("home", 0, "", "learned")
-    >>> count.finalise(home, ["a", "b"], Outcome("clicked", "b", value=2.5))
+    >>> count.finalise(home, ["a", "b"], Outcome("clicked", "b"), value=2.5)
     >>> count.finalise(home, ["b", "a"], None)
     >>> count.tally("home")[0]              # segment, slot, item, clicks, passes, shows, valued, value, squares
     ('', 0, 'a', 0, 0, 1, 0, 0.0, 0.0)
@@ -89,6 +89,7 @@ class Accumulator:
     def __init__(self) -> None:
         self._counters: dict[CountKey, dict[str, Any]] = defaultdict(lambda: dict.fromkeys(COUNTERS, 0))
         self._pairs: dict[str, dict[CountKey, _Pairs]] = defaultdict(lambda: defaultdict(_Pairs))
+        self._events: dict[tuple[str, int, int, Arm, str], int] = defaultdict(int)
         self._delays: dict[tuple[str, float, int], int] = defaultdict(int)
 
     def add(self, where: CountKey, **counts: float) -> None:
@@ -101,21 +102,43 @@ class Accumulator:
         """Count one decision as issued."""
         self._counters[CountKey(placement, start, segment, arm)]["issued"] += 1
 
-    def finalise(self, where: CountKey, items: Sequence[str], outcome: Outcome | None, times: int = 1) -> None:
+    def finalise(
+        self,
+        where: CountKey,
+        items: Sequence[str],
+        outcome: Outcome | None,
+        times: int = 1,
+        value: float | None = None,
+    ) -> None:
         """Count final decisions with the same list by their outcome; without a report they are no-clicks."""
         kind = "no_click" if outcome is None else outcome.kind
         counters = self._counters[where]
         counters[kind] += times
         if outcome is None:
             counters["silent"] += times
-        elif outcome.kind == "clicked" and (outcome.then or outcome.value is not None):
-            value = outcome.value or 0.0
-            several = len(set(outcome.clicks)) > 1
-            self.add(where, several=int(several), value=value, squares=value**2)
+        elif len(set(outcome.clicks)) > 1:
+            counters["several"] += 1
+        if value is not None:
+            self.add(where, value=value, squares=value**2)
         pairs = self._pairs[where.placement]
         if kind == "not_shown":
             return
-        pairs[where].add(items, outcome, times)
+        pairs[where].add(items, outcome, times, value)
+
+    def revalue(
+        self, where: CountKey, items: Sequence[str], outcome: Outcome | None, before: float, after: float
+    ) -> None:
+        """Count a new value of a final decision instead of the one that is counted; clicks and passes stay."""
+        value, squares = after - before, after**2 - before**2
+        self.add(where, value=value, squares=squares)
+        if outcome is not None and outcome.item is not None:
+            pair = self._pairs[where.placement][where].counts[items.index(outcome.item), outcome.item]
+            pair[VALUE] += value
+            pair[SQUARES] += squares
+
+    def event(self, where: CountKey, name: str) -> None:
+        """Count a final decision that has an event of this name."""
+        self._events[where.placement, where.start, 1, where.arm, name] += 1
 
     def delay(self, placement: str, at_most: float, seconds: float) -> None:
         """Count the delay of a click, of a decision that waited for `at_most` seconds."""
@@ -140,6 +163,8 @@ class Accumulator:
             (where.start, 1, where.segment, where.arm, *pair, *counts[: SHOWS + 1])
             for where, pairs in self._pairs[placement].items()
             for pair, counts in pairs.counts.items()
+            # those of a decision that was counted before are there, or merged into a day
+            if counts[SHOWS]
         )
 
     def counters(self) -> list[tuple[Any, ...]]:
@@ -156,6 +181,10 @@ class Accumulator:
             (where.placement, where.start, 1, where.segment, where.arm, *counts.values())
             for where, counts in sorted(self._counters.items())
         ]
+
+    def events(self) -> list[tuple[Any, ...]]:
+        """Placement, hour, 1 for its length, arm, event and decisions, in order of these."""
+        return [(*key, decisions) for key, decisions in sorted(self._events.items())]
 
     def delays(self) -> list[tuple[Any, ...]]:
         """Placement, longest window, number of the delay and clicks, in order of these."""

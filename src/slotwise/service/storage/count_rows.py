@@ -163,3 +163,12 @@ class ItemClicks(NamedTuple):
     arm: Arm
     item: str
     clicks: int
+
+
+class EventCounts(NamedTuple):
+    """Final decisions of one arm and period that have an event of this name."""
+
+    period: CountPeriod
+    arm: Arm
+    event: str
+    decisions: int

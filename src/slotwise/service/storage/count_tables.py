@@ -13,6 +13,7 @@ from slotwise.service.storage.count_rows import (
     ArmCounts,
     Counters,
     CountPeriod,
+    EventCounts,
     HistoryRow,
     ItemClicks,
     PeriodColumns,
@@ -29,6 +30,7 @@ _COUNTS = ("clicks", "passes", "shows")
 ADD_PERIOD_TALLY = adding(
     "period_tally", ("placement", "start", "hours", "segment", "arm", "slot", "item"), _COUNTS, revised=True
 )
+ADD_EVENTS = adding("event_counts", ("placement", "start", "hours", "arm", "event"), ("decisions",))
 ADD_PERIOD_COUNTERS = adding("period_counters", ("placement", "start", "hours", "segment", "arm"), COUNTERS)
 
 
@@ -129,6 +131,16 @@ class PeriodTables(Database):
                 (name, since, until),
             )
             return [ArmCounts(CountPeriod(start, hours), *columns) for start, hours, *columns in rows]
+
+    def event_counts(self, name: str, since: int = 0, until: int = LAST) -> list[EventCounts]:
+        """Decisions with each event by arm, of periods that start from `since` on and before `until`."""
+        with self.reading():
+            rows = self.all(
+                "SELECT start, hours, arm, event, decisions FROM event_counts "
+                "WHERE placement = ? AND start >= ? AND start < ? ORDER BY start, hours, arm, event",
+                (name, since, until),
+            )
+            return [EventCounts(CountPeriod(start, hours), *columns) for start, hours, *columns in rows]
 
     def item_clicks(self, name: str, since: int, until: int, *, by_segment: bool) -> list[ItemClicks]:
         """Clicks by item and arm in these periods; counts whose arm is unknown are left out."""
@@ -241,6 +253,19 @@ class PeriodTables(Database):
         self.many(
             ADD_PERIOD_COUNTERS, [(placement, day, 24, *key, *counted.all()) for key, counted in sorted(total.items())]
         )
+        self._merge_events(placement, hours, where)
+
+    def _merge_events(self, placement: str, hours: str, where: tuple[str, int, int]) -> None:
+        if self.for_update:
+            self.all(
+                f"SELECT 1 FROM event_counts WHERE {hours} ORDER BY start, hours, arm, event{self.for_update}", where
+            )
+        total: dict[tuple[str, str], int] = defaultdict(int)
+        for arm, event, decisions in self.all(
+            f"DELETE FROM event_counts WHERE {hours} RETURNING arm, event, decisions", where
+        ):
+            total[arm, event] += decisions
+        self.many(ADD_EVENTS, [(placement, where[1], 24, *key, decisions) for key, decisions in sorted(total.items())])
 
     def add_periods(self, name: str, rows: Sequence[PeriodRow], counters: Sequence[PeriodCounters]) -> None:
         """Add counts from another store, within a transaction."""

@@ -6,20 +6,23 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from slotwise.service.storage.decision_types import Arm, IssuedDecision, Kind, LoggedDecision, Outcome
+from slotwise.service.storage.rewards import decision_value, events_of
 from slotwise.service.storage.sql_base import Database, chunks, marks, read, written
 
 #: the columns of an outcome
-OUTCOME: Final = "outcome, clicked, clicked_then, value"
+OUTCOME: Final = "outcome, clicked, clicked_then, value, outcome_events"
 _SELECT: Final = (
     "SELECT id, placement, items, arm, issued, deadline, segment, COALESCE(propensities, "
     "(SELECT first.propensities FROM decisions AS first WHERE first.id = decisions.list_of)), "
-    f"capped, late, final, {OUTCOME} FROM decisions"
+    f"capped, late, final, reward, events, {OUTCOME} FROM decisions"
 )
 
 
-def outcome_of(kind: Kind | None, clicked: str | None, then: str | None, value: float | None) -> Outcome | None:
+def outcome_of(
+    kind: Kind | None, clicked: str | None, then: str | None, value: float | None, events: str | None
+) -> Outcome | None:
     """The outcome of a decision from its columns, or None."""
-    return None if kind is None else Outcome(kind, clicked, tuple(read(then)) if then else (), value)
+    return None if kind is None else Outcome(kind, clicked, tuple(read(then)) if then else (), value, events_of(events))
 
 
 class DecisionLog(Database):
@@ -79,14 +82,19 @@ def _read(
     capped: int,
     late: int,
     final: int,
+    reward: str | None,
+    events: str | None,
     *reported: Any,
 ) -> LoggedDecision:
     shown = tuple(read(items))
     decision = IssuedDecision(id, placement, shown, arm, issued, deadline, segment=segment, capped=bool(capped))
+    outcome, later = outcome_of(*reported), events_of(events)
     return LoggedDecision(
         decision,
-        outcome_of(*reported),
+        outcome,
         final=bool(final),
         late=bool(late),
         propensities=None if propensities is None else tuple(read(propensities)),
+        events=later,
+        value=decision_value(reward, outcome, later),
     )

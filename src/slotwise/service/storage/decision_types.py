@@ -14,7 +14,7 @@ Kind = Literal["clicked", "no_click", "not_shown"]
 #: used for another request; its placement was deleted
 Fate = Literal["issued", "repeated", "other_request", "unknown_placement"]
 #: the store's answer to a report
-Verdict = Literal["recorded", "duplicate", "conflict", "late", "unknown_decision", "unknown_item"]
+Verdict = Literal["recorded", "duplicate", "conflict", "late", "unknown_decision", "unknown_item", "invalid_event"]
 
 _ID: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
@@ -90,6 +90,23 @@ class VisitorCap(NamedTuple):
     at_most: int
 
 
+class RewardTerms(NamedTuple):
+    """What the events of a decision are worth, and until when they are accepted."""
+
+    #: JSON: by name a number, or null for the value that the event brings
+    text: str
+    until: float
+
+
+class Event(NamedTuple):
+    """An event after a view, such as a purchase."""
+
+    name: str
+    value: float | None = None
+    #: the reporter's id of the event; None in an outcome, whose events are reported together
+    event_id: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class IssuedDecision:
     """One list issued for one page view."""
@@ -117,6 +134,7 @@ class IssuedDecision:
     cap: VisitorCap | None = None
     #: whether it is beyond the cap, and not learned from
     capped: bool = False
+    reward: RewardTerms | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +151,15 @@ class Outcome:
         Items that were clicked after it, in order.
     value
         The reported value of the click.
+    events
+        Events that are reported with it.
     """
 
     kind: Kind
     item: str | None = None
     then: tuple[str, ...] = ()
     value: float | None = None
+    events: tuple[Event, ...] = ()
 
     @property
     def clicks(self) -> tuple[str, ...]:
@@ -148,11 +169,12 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A reported outcome."""
+    """A reported outcome, or without one, later events."""
 
     decision: str
-    outcome: Outcome
+    outcome: Outcome | None
     now: float
+    events: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +185,8 @@ class Receipt:
     items: tuple[str, ...] = ()
     #: the outcome that was recorded before
     recorded: Outcome | None = None
+    #: the reason of `invalid_event`, or the id of an event in conflict
+    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,3 +202,7 @@ class LoggedDecision:
     late: bool = False
     #: by slot, the probability of its item; None if it is unknown
     propensities: tuple[float, ...] | None = None
+    #: events after the outcome
+    events: tuple[Event, ...] = ()
+    #: what it brought; None if nothing is known
+    value: float | None = None

@@ -47,6 +47,7 @@ _OF_A_PLACEMENT = (
     "period_tally",
     "counters",
     "period_counters",
+    "event_counts",
     "delays",
     "hourly_summaries",
     "definitions",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 #: A store with another version is refused. It changes with every change of `SCHEMA`.
-SCHEMA_VERSION: Final = 9
+SCHEMA_VERSION: Final = 10
 
 SCHEMA: Final = """
 CREATE TABLE placements (
@@ -39,6 +39,7 @@ CREATE TABLE changes (
 
 -- `propensities`, one per slot, are filled in after the decision was answered.
 -- `capped` decisions are beyond their visitor's hourly cap, and not counted in the tally.
+-- `reward` is what events are worth (JSON), `events` are those after the outcome, accepted before `events_until`.
 -- `list_of` is the decision whose list a returning visitor sees again; that decision has the propensities.
 CREATE TABLE decisions (
     id TEXT PRIMARY KEY,
@@ -55,7 +56,11 @@ CREATE TABLE decisions (
     clicked TEXT,
     clicked_then TEXT,
     value DOUBLE PRECISION,
+    outcome_events TEXT,
     reported DOUBLE PRECISION,
+    reward TEXT,
+    events_until DOUBLE PRECISION,
+    events TEXT,
     capped SMALLINT NOT NULL,
     late SMALLINT NOT NULL DEFAULT 0,
     final SMALLINT NOT NULL DEFAULT 0
@@ -173,6 +178,17 @@ CREATE TABLE period_counters (
     value DOUBLE PRECISION NOT NULL,
     squares DOUBLE PRECISION NOT NULL,
     PRIMARY KEY (placement, start, hours, segment, arm)
+) WITHOUT ROWID;
+
+-- Final decisions with an event of that name.
+CREATE TABLE event_counts (
+    placement TEXT NOT NULL,
+    start BIGINT NOT NULL,
+    hours BIGINT NOT NULL,
+    arm TEXT NOT NULL,
+    event TEXT NOT NULL,
+    decisions BIGINT NOT NULL,
+    PRIMARY KEY (placement, start, hours, arm, event)
 ) WITHOUT ROWID;
 
 CREATE TABLE delays (

@@ -13,19 +13,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from slotwise.service.storage.accumulator import Accumulator, CountKey
-from slotwise.service.storage.count_tables import ADD_COUNTERS, ADD_PERIOD_COUNTERS, ADD_PERIOD_TALLY, ADD_TALLY
+from slotwise.service.storage.count_tables import (
+    ADD_COUNTERS,
+    ADD_EVENTS,
+    ADD_PERIOD_COUNTERS,
+    ADD_PERIOD_TALLY,
+    ADD_TALLY,
+)
 from slotwise.service.storage.decision_log import OUTCOME, DecisionLog, outcome_of
 from slotwise.service.storage.decision_types import IssuedDecision, Outcome, Receipt, Report, hour_of, least_id
 from slotwise.service.storage.idempotency import Key, UsedKey, claim, drop_keys, key_of
-from slotwise.service.storage.outcome_rules import judge
+from slotwise.service.storage.outcome_rules import ReportedDecision
 from slotwise.service.storage.placement_transfer import PlacementTransfer
-from slotwise.service.storage.sql_base import Row, adding, chunks, marks, read, written
+from slotwise.service.storage.rewards import decision_value, event_names, events_of, events_text
+from slotwise.service.storage.sql_base import adding, chunks, marks, read, written
 from slotwise.service.storage.sticky_lists import drop_lists, stick
 from slotwise.service.storage.visitor_caps import cap, drop_hours
 
 _INSERT = (
     "INSERT INTO decisions (id, placement, items, arm, issued, deadline, segment, waits, propensities, "
-    "list_of, capped) VALUES ROWS"
+    "list_of, capped, reward, events_until) VALUES ROWS"
 )
 _ADD_DELAYS = adding("delays", ("placement", "at_most", "number"), ("clicks",))
 
@@ -47,52 +54,68 @@ class Store(PlacementTransfer, DecisionLog):
             count = Accumulator()
             receipts = self._record(reports, count)
             issued = self._issue(decisions, count)
+            # those with events after they were counted; after all keys and visitors, in the order of locks
+            for placement in count.placements():
+                self._count(placement, count)
             self._add(count)
         return issued, receipts
 
     def _record(self, reports: Sequence[Report], count: Accumulator) -> list[Receipt]:
         if not reports:
             return []
-        rows: dict[str, Row] = {}
-        for ids in chunks(sorted({report.decision for report in reports})):
-            for row in self.all(
-                f"SELECT id, placement, segment, arm, issued, items, deadline, final, late, {OUTCOME} FROM decisions "
-                f"WHERE id IN ({marks(ids)}) ORDER BY id{self.for_update}",
-                ids,
-            ):
-                rows[row[0]] = row
-        receipts, recorded, late = [], dict[str, Report](), set[str]()
-        for report in reports:
-            if report.decision not in rows:
-                receipts.append(Receipt("unknown_decision"))
-                continue
-            id, placement, segment, arm, time, listed, deadline, final, was_late, *columns = rows[report.decision]
-            where = CountKey(placement, hour_of(time), segment, arm)
-            before = recorded[id].outcome if id in recorded else outcome_of(*columns)
-            items = tuple(read(listed))
-            verdict = judge(
-                report.outcome, now=report.now, items=items, deadline=deadline, final=bool(final), recorded=before
-            )
-            if verdict == "recorded":
-                recorded[id] = report
-            elif verdict == "duplicate":
-                count.add(where, duplicates=1)
-            elif verdict == "conflict":
-                count.add(where, conflicts=1)
-            elif verdict == "late" and not was_late and id not in late:
-                late.add(id)
-                count.add(where, late=1)
-            receipts.append(Receipt(verdict, items, before))
+        reported = self._reported(sorted({report.decision for report in reports}))
+        receipts = [
+            reported[report.decision].take(report, count)
+            if report.decision in reported
+            else Receipt("unknown_decision")
+            for report in reports
+        ]
         self.many(
-            "WITH reports (id, outcome, clicked, clicked_then, value, reported) AS (VALUES ROWS) "
+            "WITH reports (id, outcome, clicked, clicked_then, value, outcome_events, reported) AS (VALUES ROWS) "
             "UPDATE decisions SET outcome = reports.outcome, clicked = reports.clicked, "
             "clicked_then = reports.clicked_then, value = CAST(reports.value AS DOUBLE PRECISION), "
-            "reported = reports.reported FROM reports WHERE decisions.id = reports.id",
-            [(id, *_columns(report.outcome), report.now) for id, report in sorted(recorded.items())],
+            "outcome_events = reports.outcome_events, reported = reports.reported "
+            "FROM reports WHERE decisions.id = reports.id",
+            [
+                (id, *_columns(known.recorded.outcome), known.recorded.now)
+                for id, known in reported.items()
+                if known.recorded is not None and known.recorded.outcome is not None
+            ],
         )
-        for ids in chunks(sorted(late)):
+        self.many(
+            "WITH reports (id, events) AS (VALUES ROWS) "
+            "UPDATE decisions SET events = reports.events FROM reports WHERE decisions.id = reports.id",
+            [(id, events_text(known.events)) for id, known in reported.items() if known.has_new_events],
+        )
+        for ids in chunks([id for id, known in reported.items() if known.is_newly_late]):
             self.all(f"UPDATE decisions SET late = 1 WHERE id IN ({marks(ids)})", ids)
         return receipts
+
+    def _reported(self, ids: Sequence[str]) -> dict[str, ReportedDecision]:
+        """The decisions of sorted ids, locked in this order."""
+        decisions: dict[str, ReportedDecision] = {}
+        for chunk in chunks(ids):
+            for row in self.all(
+                "SELECT id, placement, segment, arm, issued, items, deadline, final, capped, late, reward, "
+                f"events_until, events, {OUTCOME} FROM decisions "
+                f"WHERE id IN ({marks(chunk)}) ORDER BY id{self.for_update}",
+                chunk,
+            ):
+                id, placement, segment, arm, issued, items, deadline, final, capped, late = row[:10]
+                reward, events_until, events, *outcome = row[10:]
+                decisions[id] = ReportedDecision(
+                    CountKey(placement, hour_of(issued), segment, arm),
+                    tuple(read(items)),
+                    deadline,
+                    bool(final),
+                    bool(capped),
+                    bool(late),
+                    reward,
+                    events_until,
+                    outcome_of(*outcome),
+                    events_of(events),
+                )
+        return decisions
 
     def _issue(self, decisions: Sequence[IssuedDecision], count: Accumulator) -> list[IssuedDecision]:
         if not decisions:
@@ -151,6 +174,7 @@ class Store(PlacementTransfer, DecisionLog):
                     None if propensities is None else written(propensities),
                     decision.list_of,
                     int(decision.capped),
+                    *(decision.reward or (None, None)),
                 )
             )
         self.many(_INSERT, rows)
@@ -159,14 +183,16 @@ class Store(PlacementTransfer, DecisionLog):
     def _add(self, count: Accumulator) -> None:
         self.many(ADD_COUNTERS, count.counters())
         self.many(ADD_PERIOD_COUNTERS, count.period_counters())
+        self.many(ADD_EVENTS, count.events())
         self.many(_ADD_DELAYS, count.delays())
 
     def finalise(self, now: float, at_most: int) -> int:
         """Count decisions past their deadline, each exactly once; returns their number."""
         with self.transaction():
             due = self.all(
-                f"SELECT id, placement, segment, arm, issued, items, waits, reported, capped, {OUTCOME} FROM decisions "
-                f"WHERE final = 0 AND deadline <= ? ORDER BY deadline LIMIT ?{self.skip_locked}",
+                "SELECT id, placement, segment, arm, issued, items, waits, reported, capped, reward, events, "
+                f"{OUTCOME} FROM decisions WHERE final = 0 AND deadline <= ? ORDER BY deadline "
+                f"LIMIT ?{self.skip_locked}",
                 (now, at_most),
             )
             if not due:
@@ -174,18 +200,21 @@ class Store(PlacementTransfer, DecisionLog):
             drop_keys(self, now, at_most)
             count = Accumulator()
             silent: dict[tuple[CountKey, str], int] = {}
-            for _, placement, segment, arm, issued, listed, waits, reported, capped, *outcome_columns in due:
+            for _, placement, segment, arm, issued, listed, waits, reported, capped, *columns in due:
+                reward, events, *outcome_columns = columns
                 where = CountKey(placement, hour_of(issued), segment, arm)
                 if capped:
                     count.add(where, capped=1)
                     continue
-                if outcome_columns[0] is None:
+                if outcome_columns[0] is None and events is None:
                     # most decisions have no report, and many share a list
                     key = where, listed
                     silent[key] = silent.get(key, 0) + 1
                     continue
-                outcome = outcome_of(*outcome_columns)
-                count.finalise(where, read(listed), outcome)
+                outcome, later = outcome_of(*outcome_columns), events_of(events)
+                count.finalise(where, read(listed), outcome, value=decision_value(reward, outcome, later))
+                for name in event_names(outcome, later):
+                    count.event(where, name)
                 if waits is not None and outcome is not None and outcome.kind == "clicked":
                     count.delay(placement, waits, reported - issued)
             for (where, listed), times in silent.items():
@@ -208,12 +237,15 @@ class Store(PlacementTransfer, DecisionLog):
         self.many(ADD_PERIOD_TALLY, [(placement, *row, revision) for row in count.periods(placement)])
 
     def compact(self, before: float, at_most: int) -> int:
-        """Delete final decisions with a deadline before then; returns their number. Tally and counters stay."""
+        """Delete decisions that were final, and past their last event, before then; returns their number.
+
+        Tally and counters stay.
+        """
         with self.transaction():
             ids = [
                 row[0]
                 for row in self.all(
-                    f"SELECT id FROM decisions WHERE id < ? AND final = 1 AND deadline < ? "
+                    f"SELECT id FROM decisions WHERE id < ? AND final = 1 AND COALESCE(events_until, deadline) < ? "
                     f"ORDER BY id LIMIT ?{self.skip_locked}",
                     (least_id(before), before, at_most),
                 )
@@ -223,9 +255,9 @@ class Store(PlacementTransfer, DecisionLog):
         return len(ids)
 
 
-def _columns(outcome: Outcome) -> tuple[str, str | None, str | None, float | None]:
+def _columns(outcome: Outcome) -> tuple[str, str | None, str | None, float | None, str | None]:
     then = written(outcome.then) if outcome.then else None
-    return outcome.kind, outcome.item, then, outcome.value
+    return outcome.kind, outcome.item, then, outcome.value, events_text(outcome.events)
 
 
 def _not_issued(decision: IssuedDecision, used: Mapping[Key, UsedKey]) -> IssuedDecision:

@@ -94,7 +94,11 @@ def test_every_example_is_one_that_its_own_type_takes() -> None:
     tried = 0
     for part in named.values():
         schema = part.json_schema()
-        choices = [choice["$ref"].rpartition("/")[2] for choice in schema.get("anyOf", ()) if "$ref" in choice]
+        choices = [
+            choice["$ref"].rpartition("/")[2]
+            for choice in (*schema.get("anyOf", ()), *schema.get("oneOf", ()))
+            if "$ref" in choice
+        ]
         names = choices or [schema.get("title")]
         for name in names:
             for example in types.get(name, schema)["examples"]:

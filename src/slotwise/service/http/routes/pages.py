@@ -121,7 +121,7 @@ def _resolved(part: Mapping[str, Any], types: Mapping[str, Any]) -> Mapping[str,
     # all media types have the same schema
     schema: Mapping[str, Any] = next(iter(part["content"].values()))["schema"]
     # the first of several types is the usual one
-    schema = schema.get("anyOf", [schema])[0]
+    schema = (schema.get("anyOf") or schema.get("oneOf") or [schema])[0]
     if "$ref" not in schema:
         return schema
     referenced: Mapping[str, Any] = types[schema["$ref"].rpartition("/")[2]]

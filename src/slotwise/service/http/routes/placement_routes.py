@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal, NamedTuple, TypeVar, cast
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from slotwise.service.http.conditional_headers import IdempotencyKey, IfMatch, IfNoneMatch, etag, expected
 from slotwise.service.http.endpoint import JSON, BodyLimit, Handler, InQuery, Operation, Written
 from slotwise.service.http.error_responses import Refusal
 from slotwise.service.http.http_schemas import (
     BrokenSummary,
+    BrowserEvents,
     BrowserOutcome,
     ChangeList,
     DecisionDocument,
     DecisionList,
     DeletedDocument,
+    LaterEvents,
     LoggedDocument,
     OutcomeDocument,
     OutcomeList,
@@ -89,6 +91,15 @@ Answer = TypeVar("Answer")
 #: status, response body, and the placement's ETag
 Tagged = tuple[int, Answer, Mapping[str, str]]
 NO_SETTINGS = ItemSettings()
+BrowserReport = Annotated[
+    Annotated[BrowserOutcome, Tag("=outcome")] | Annotated[BrowserEvents, Tag("=events")],
+    # events without an outcome are later ones; any other body is an outcome, and so are its faults
+    Discriminator(lambda body: "=events" if isinstance(body, dict) and _has_events_only(body) else "=outcome"),
+]
+
+
+def _has_events_only(body: Mapping[str, object]) -> bool:
+    return "events" in body and not body.keys() & {"clicked", "shown"}
 
 
 class BodyLimits(NamedTuple):
@@ -127,6 +138,14 @@ class Api:
                 "/v1/decisions/{id}/outcome",
                 self.report,
                 answers=recorded,
+                refuses=(409, 410),
+                body_limit=bodies.outcome,
+            ),
+            Operation(
+                "POST",
+                "/v1/decisions/{id}/events",
+                self.add_events,
+                answers={200: "The events are recorded."},
                 refuses=(409, 410),
                 body_limit=bodies.outcome,
             ),
@@ -198,6 +217,13 @@ class Api:
             raise Refusal(410, "the decision's deadline has passed; the outcome is recorded as late and not learned")
         return 200, _taken(repr(id), outcome, receipt)
 
+    async def add_events(self, id: IdInPath, reported: LaterEvents) -> tuple[int, OutcomeDocument]:
+        """Add events to a decision, such as a purchase two days after the click, within its `reward_days`."""
+        receipt = await self._worker.add_events(id, [event.event() for event in reported.events])
+        if receipt.verdict == "late":
+            raise Refusal(410, "the decision's reward_days have passed; the events are not counted")
+        return 200, _added(repr(id), receipt)
+
     async def report_several(self, reported: OutcomeList) -> tuple[int, VerdictList]:
         """Report the outcomes of many decisions at once. Each gets a verdict; one that is refused changes no other."""
         outcomes = [(each.id, each.outcome()) for each in reported.outcomes]
@@ -208,11 +234,17 @@ class Api:
             ]
         }
 
-    async def report_by_token(self, reported: BrowserOutcome) -> tuple[int, OutcomeDocument]:
-        """Report the outcome of a decision from a browser, with its token instead of an API key.
+    async def report_by_token(self, reported: BrowserReport) -> tuple[int, OutcomeDocument]:
+        """Report the outcome of a decision from a browser, or later events, with its token instead of an API key.
 
         Any content type is accepted.
         """
+        if isinstance(reported, BrowserEvents):
+            events = [event.event() for event in reported.events]
+            receipt = await self._worker.report_by_token(reported.token, None, events)
+            if receipt.verdict == "late":
+                raise Refusal(403, "the token has expired with its decision's deadline: add events with an API key")
+            return 200, _added("of this token", receipt)
         outcome = reported.outcome()
         receipt = await self._worker.report_by_token(reported.token, outcome)
         if receipt.verdict == "late":
@@ -312,9 +344,21 @@ def _placement(placement: Placement) -> PlacementDocument:
     return PlacementDocument.of(placement.name, placement.definition)
 
 
+def _added(which: str, receipt: Receipt) -> OutcomeDocument:
+    if receipt.verdict == "unknown_decision":
+        raise Refusal(404, f"there is no decision {which}")
+    if receipt.verdict == "invalid_event":
+        raise Refusal(422, receipt.why or "")
+    if receipt.verdict == "conflict":
+        raise Refusal(409, f"event_id {receipt.why!r} was reported before with another name or value, which counts")
+    return {"duplicate": receipt.verdict == "duplicate"}
+
+
 def _taken(which: str, outcome: Outcome, receipt: Receipt) -> OutcomeDocument:
     if receipt.verdict == "unknown_decision":
         raise Refusal(404, f"there is no decision {which}")
+    if receipt.verdict == "invalid_event":
+        raise Refusal(422, receipt.why or "")
     if receipt.verdict == "unknown_item":
         unknown = next(item for item in outcome.clicks if item not in receipt.items)
         raise Refusal(422, f"clicked must be one of the items shown, {list(receipt.items)}, got {unknown!r}")
@@ -329,7 +373,8 @@ def _describe(outcome: Outcome | None) -> str:
     if outcome.kind == "not_shown":
         return "not shown"
     clicks = f"a click on {outcome.item!r}" + "".join(f", then on {item!r}" for item in outcome.then)
-    return clicks if outcome.value is None else f"{clicks} with value {outcome.value:g}"
+    clicks += "" if outcome.value is None else f" with value {outcome.value:g}"
+    return clicks + "".join(f" and {event.name!r}" for event in outcome.events)
 
 
 def _summary(placement: Placement) -> PlacementSummary:
@@ -361,7 +406,11 @@ def _logged(found: LoggedDecision) -> LoggedDocument:
         "final": found.final,
         "outcome": None if outcome is None else outcome.kind,
         "clicked": [] if outcome is None else [*outcome.clicks],
-        "value": None if outcome is None else outcome.value,
+        "value": found.value,
+        "events": [
+            {"name": event.name, "value": event.value, "event_id": event.event_id}
+            for event in (*(() if outcome is None else outcome.events), *found.events)
+        ],
         "late": found.late,
         "capped": decision.capped,
     }
