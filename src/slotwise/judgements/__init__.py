@@ -17,7 +17,7 @@ try:
         read_ranked_lists,
     )
     from slotwise.judgements.log_cells import CellCounts, count_cells
-    from slotwise.judgements.relevance import Judgements, judge_counts
+    from slotwise.judgements.relevance import MEASURES, Judgements, judge_counts
 except ImportError as problem:
     if problem.name is not None and problem.name.startswith("slotwise"):
         raise
@@ -25,6 +25,7 @@ except ImportError as problem:
 
 __all__ = [
     "FILE_FORMATS",
+    "MEASURES",
     "CellCounts",
     "FileOptions",
     "InterleavingResult",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -31,10 +31,13 @@ class JudgementSummary:
         The judgements.
     min_confidence
         The minimum probability of a grade that counts as known.
+    weights
+        What events are worth, if documents are judged by value.
     """
 
     judged: Judgements
     min_confidence: float = 0.0
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def known(self) -> FloatArray:
@@ -71,13 +74,14 @@ class JudgementSummary:
         judged, counts = self.judged, self.judged.counts
         slots = np.arange(1, len(counts.shown) + 1) @ counts.shown / judged.pages
         sure = np.flatnonzero((judged.ratio_above() > 1.0) & (slots > 1.5))
-        extra = (judged.ratio - 1.0) * judged.expected
+        ratio = judged.ratio * judged.predicted
+        extra = (ratio - 1.0) * judged.expected / judged.predicted
         return [
             (
                 counts.queries[counts.query[cell]],
                 counts.documents[cell],
                 float(slots[cell]),
-                float(judged.ratio[cell]),
+                float(ratio[cell]),
                 int(judged.pages[cell]),
             )
             for cell in sure[np.argsort(-extra[sure])].tolist()
@@ -105,6 +109,10 @@ class JudgementSummary:
         """Return the rows of `queries` whose NDCG is least certain for their traffic, the worst first."""
         return sorted(self.queries(), key=lambda row: -row[1] * (row[5] - row[4]))
 
+    def weights_text(self) -> str:
+        """Return what events are worth, as `click 0.02, purchase 1`."""
+        return ", ".join(f"{name} {weight:.3g}" for name, weight in self.weights.items())
+
     def cleaning(self) -> list[str]:
         """Return what was irregular in the log, and how it was treated."""
         found: Mapping[str, int] = self.judged.counts.cleaning
@@ -122,6 +130,8 @@ class JudgementSummary:
             "coverage": self.coverage,
             "confidence": self.confidence,
             "ndcg": {"shown": middle, "low": low, "high": high},
+            "by": "clicks" if self.judged.values is None else "value",
+            "weights": dict(self.weights),
             "similarity_of_documents": self.judged.shape,
             "similarity_of_queries": self.judged.query_shape,
             "slot_curve": self.judged.slot_curve.tolist(),
@@ -172,6 +182,7 @@ def write_judgement_report(summary: JudgementSummary, folder: Path, source: str 
         needing_marks=[_mark(row) for row in summary.needing_data()[:MAX_ROWS]],
         curve=[(str(slot), f"{rate:.4f}") for slot, rate in enumerate(summary.judged.slot_curve.tolist(), start=1)],
         max_grade=summary.judged.max_grade,
+        features=bool((summary.judged.predicted != 1.0).any()),
     )
     return folder / "judgements.html"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import FloatArray, IntArray
@@ -38,6 +39,8 @@ class CellCounts:
         Slots × cells: the clicks on the document in the slot.
     cleaning
         How often each rule of `slotwise.logs.RULES` was applied.
+    values
+        2 × cells: the sum of the values of clicks, and of their squares; None if the log has no values.
     """
 
     queries: tuple[str, ...]
@@ -47,6 +50,7 @@ class CellCounts:
     shown: FloatArray
     clicks: FloatArray
     cleaning: Mapping[str, int]
+    values: FloatArray | None = None
 
 
 def count_cells(source: LogSource) -> CellCounts:
@@ -70,16 +74,19 @@ def count_cells(source: LogSource) -> CellCounts:
     with clean_log(source, every_click=True) as log:
         rows = log.rows
         keys = [name for name in ("placement", "item", "slot") if name in rows.columns]
-        table = (
-            rows.group_by(keys)
-            .aggregate(shown=impressions_in(rows), clicks=impressions_in(rows, rows.clicked))
-            .order_by(keys)
-            .to_pyarrow()
-        )
+        counted = {"shown": impressions_in(rows), "clicks": impressions_in(rows, rows.clicked)}
+        if "value" in rows.columns:
+            worth = rows.value.fill_null(0.0) * (rows.weight if "weight" in rows.columns else 1)
+            counted["value"] = worth.sum(where=rows.clicked).fill_null(0.0)
+            counted["square"] = (worth * rows.value.fill_null(0.0)).sum(where=rows.clicked).fill_null(0.0)
+            counted["negative"] = (rows.value < 0.0).sum()
+        table = rows.group_by(keys).aggregate(**counted).order_by(keys).to_pyarrow()
         pages = {name or ONE_QUERY: page.counted for name, page in log.pages.items() if page.counted}
         cleaning = dict(log.counts)
     if not len(table):
         raise InvalidInput(f"{source.name} has no impression to count: see what was left out by slotwise fit")
+    if "value" in table.column_names and pc.sum(table["negative"]).as_py():
+        raise InvalidInput(f"{source.columns.value} must be values of 0 or more, got some below 0")
     counts = _cells(table, pages, cleaning)
     if not counts.clicks.any():
         raise InvalidInput(f"{source.name} has no click on a document that was shown: there is nothing to judge by")
@@ -96,6 +103,9 @@ def _cells(table: pa.Table, pages: Mapping[str, int], cleaning: Mapping[str, int
     cell, slot = np.cumsum(begins) - 1, table["slot"].to_numpy().astype(np.int64) - 1
     shown, clicks = np.zeros((2, int(slot.max()) + 1, int(cell[-1]) + 1))
     shown[slot, cell], clicks[slot, cell] = table["shown"].to_numpy(), table["clicks"].to_numpy()
+    values = None
+    if "value" in table.column_names:
+        values = np.array([np.bincount(cell, table[name].to_numpy()) for name in ("value", "square")])
     queries, ids = tuple(query.dictionary.to_pylist()), document.dictionary.to_pylist()
     return CellCounts(
         queries,
@@ -105,4 +115,5 @@ def _cells(table: pa.Table, pages: Mapping[str, int], cleaning: Mapping[str, int
         shown,
         clicks,
         cleaning,
+        values,
     )

@@ -15,21 +15,27 @@ of variance over pages). In a randomised log that share is 0, and only clicks co
 
     relevance = c_1 · t u · prominence / (largest prominence of the query)
 
-is the probability of a click in slot 1.
+is the probability of a click in slot 1. Given the features of documents, u has the mean that they predict
+(`feature_prior.py`). By value, relevance is multiplied by the value of a click on the document (`click_values.py`).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from scipy.optimize import isotonic_regression, minimize
 from scipy.special import gammainc, gammaincinv, gammaln, logsumexp
 
+from slotwise.core import validation
 from slotwise.core.types import FloatArray, IntArray
+from slotwise.judgements.click_values import ClickValues, click_values
+from slotwise.judgements.feature_prior import predicted_ratio
 from slotwise.judgements.log_cells import CellCounts
+from slotwise.logs.reading.feature_file import encoded
 
 #: the range of κ and κ', where their search begins, and the most documents that they are learned from
 MIN_SHAPE, MAX_SHAPE, FIRST_SHAPE = 0.05, 1e4, 2.0
@@ -37,6 +43,8 @@ MAX_LEARNED = 100_000
 #: the values of log t over which the likelihood of a query is summed
 LOG_LEVELS = np.linspace(-4.0, 4.0, 33)
 LEVEL = 0.95
+#: what documents are judged by
+MEASURES = ("clicks", "value")
 #: grades go from 0 to this
 DEFAULT_MAX_GRADE = 3
 #: the depth of NDCG, and the posterior draws of its interval
@@ -63,6 +71,10 @@ class Judgements:
         The prominence of each cell relative to the largest of its query.
     max_grade
         The highest grade.
+    predicted
+        The ratio of clicks to expected clicks that the features of each cell predict; 1 without features.
+    values
+        The value of a click by cell; None if clicks alone count.
     """
 
     counts: CellCounts
@@ -73,6 +85,8 @@ class Judgements:
     prior_shape: FloatArray
     place: FloatArray
     max_grade: int = DEFAULT_MAX_GRADE
+    predicted: FloatArray = field(default_factory=lambda: np.ones(1))
+    values: ClickValues | None = None
 
     @cached_property
     def clicks(self) -> FloatArray:
@@ -86,27 +100,28 @@ class Judgements:
 
     @cached_property
     def expected(self) -> FloatArray:
-        """The clicks that each cell is expected to have: by its slots and the level of its query."""
-        return np.asarray(self.slot_curve @ self.counts.shown * self.query_level[self.counts.query])
+        """The clicks that each cell is expected to have: by its slots, the level of its query and its features."""
+        return np.asarray(self.slot_curve @ self.counts.shown * self.query_level[self.counts.query] * self.predicted)
 
     @property
     def ratio(self) -> FloatArray:
-        """The posterior mean of u: clicks over expected clicks, shrunk toward 1."""
+        """The posterior mean of u: clicks, or their value, over those expected, shrunk toward 1."""
         return np.asarray(self._posterior[0] / self._posterior[1])
 
     @cached_property
     def relevance(self) -> FloatArray:
-        """The probability of a click in slot 1."""
-        return np.asarray(np.minimum(1.0, self._scale * self.ratio))
+        """The probability of a click in slot 1; by value, the expected value of that slot."""
+        return np.asarray(np.minimum(self._ceiling, self._scale * self.ratio))
 
     def interval(self, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
         """Return the limits of a credible interval of relevance, given the slot curve and the place."""
-        low, high = (np.minimum(1.0, self._scale * self._quantile(0.5 + side * level / 2.0)) for side in (-1, 1))
+        tails = (0.5 - level / 2.0, 0.5 + level / 2.0)
+        low, high = (np.minimum(self._ceiling, self._scale * self._quantile(tail)) for tail in tails)
         return low, high
 
     def ratio_above(self, level: float = LEVEL) -> FloatArray:
         """Return the lower limit of u: above 1, a document gets more clicks than its slots explain."""
-        return self._quantile((1.0 - level) / 2.0)
+        return np.asarray(self._quantile((1.0 - level) / 2.0) * self.predicted)
 
     @cached_property
     def best(self) -> FloatArray:
@@ -141,12 +156,24 @@ class Judgements:
 
     @cached_property
     def _posterior(self) -> tuple[FloatArray, FloatArray]:
-        """The shape and the rate of the posterior of u, a Gamma distribution."""
-        return self.prior_shape + self.clicks, self.prior_shape + self.expected
+        """The shape and the rate of the posterior of u, a Gamma distribution; by value, of u v with its moments."""
+        shape, rate = self.prior_shape + self.clicks, self.prior_shape + self.expected
+        if self.values is None:
+            return shape, rate
+        mean, spread = shape / rate * self.values.relative, self.values.uncertainty
+        shape = 1.0 / ((1.0 + 1.0 / shape) * (1.0 + spread) - 1.0)
+        return shape, shape / mean
 
     @property
     def _scale(self) -> FloatArray:
-        return np.asarray(self.slot_curve[0] * self.query_level[self.counts.query] * self.place)
+        value = 1.0 if self.values is None else self.values.mean
+        return np.asarray(
+            value * self.slot_curve[0] * self.query_level[self.counts.query] * self.place * self.predicted
+        )
+
+    @property
+    def _ceiling(self) -> float:
+        return 1.0 if self.values is None else math.inf
 
     @property
     def _halvings(self) -> FloatArray:
@@ -169,7 +196,12 @@ class Judgements:
         return np.asarray(shown / np.bincount(counts.query, gains[order] * weights, count))
 
 
-def judge_counts(counts: CellCounts, max_grade: int = DEFAULT_MAX_GRADE) -> Judgements:
+def judge_counts(
+    counts: CellCounts,
+    max_grade: int = DEFAULT_MAX_GRADE,
+    by: str = "clicks",
+    features: Mapping[str, Sequence[float | str | None]] | None = None,
+) -> Judgements:
     """Learn the slot curve, κ and the place of documents, and return their relevance.
 
     Parameters
@@ -178,6 +210,10 @@ def judge_counts(counts: CellCounts, max_grade: int = DEFAULT_MAX_GRADE) -> Judg
         The counts of a log, with a click at least.
     max_grade
         The highest grade: 3 or 4.
+    by
+        "clicks", or "value" for the expected value of a document in slot 1.
+    features
+        By document, its features: numbers and text.
 
     Returns
     -------
@@ -202,15 +238,21 @@ def judge_counts(counts: CellCounts, max_grade: int = DEFAULT_MAX_GRADE) -> Judg
     rates = (counts.clicks.sum(axis=1)[used] + 0.5) / (by_slot[used] + 1.0)
     curve[used] = isotonic_regression(rates, weights=by_slot[used], increasing=False).x
     prominence, clicks = curve @ counts.shown, counts.clicks.sum(axis=0)
+    validation.one_of("by", by, MEASURES)
     query_shape, shape = _shapes(counts.query, clicks, prominence)
-    log_density = _by_level(counts.query, clicks, prominence, query_shape, shape)
-    density = np.exp(log_density - logsumexp(log_density, axis=0))
-    level = np.exp(LOG_LEVELS) @ density
-    uncertainty = np.exp(2.0 * LOG_LEVELS) @ density / level**2 - 1.0
+    predicted = np.ones(len(clicks))
+    if features is not None:
+        level = _levels(counts.query, clicks, prominence, query_shape, shape)[0]
+        rows = encoded(features, counts.documents)
+        predicted = predicted_ratio(rows, counts.query, clicks, prominence * level[counts.query], shape)
+        prominence = prominence * predicted
+        query_shape, shape = _shapes(counts.query, clicks, prominence)
+    level, uncertainty = _levels(counts.query, clicks, prominence, query_shape, shape)
     prior_shape = 1.0 / (1.0 / shape + uncertainty[counts.query])
-    place = _kept_place(counts, prominence / counts.pages[counts.query], curve**2 @ counts.shown)
+    place = _kept_place(counts, curve @ counts.shown / counts.pages[counts.query], curve**2 @ counts.shown)
     place = place / largest_of_query(counts, place)
-    return Judgements(counts, curve, level, query_shape, shape, prior_shape, place, max_grade)
+    values = click_values(counts) if by == "value" else None
+    return Judgements(counts, curve, level, query_shape, shape, prior_shape, place, max_grade, predicted, values)
 
 
 def largest_of_query(counts: CellCounts, values: FloatArray) -> FloatArray:
@@ -232,6 +274,16 @@ def _shapes(query: IntArray, clicks: FloatArray, expected: FloatArray) -> tuple[
     start = np.full(2, math.log(FIRST_SHAPE))
     query_shape, shape = np.exp(minimize(loss, start, method="Nelder-Mead", bounds=bounds, tol=1e-3).x).tolist()
     return query_shape, shape
+
+
+def _levels(
+    query: IntArray, clicks: FloatArray, expected: FloatArray, query_shape: float, shape: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the posterior mean of the level t of each query, and its variance relative to the mean's square."""
+    log_density = _by_level(query, clicks, expected, query_shape, shape)
+    density = np.exp(log_density - logsumexp(log_density, axis=0))
+    level = np.exp(LOG_LEVELS) @ density
+    return level, np.exp(2.0 * LOG_LEVELS) @ density / level**2 - 1.0
 
 
 def _by_level(

@@ -24,6 +24,7 @@ try:
     from slotwise.logs.pipeline import fit, fit_placements
     from slotwise.logs.reading.columns import Columns
     from slotwise.logs.reading.engines import ReadOptions, read
+    from slotwise.logs.reading.event_tables import EventValues
     from slotwise.logs.reading.feature_file import read_features
     from slotwise.logs.reading.log_source import LogSource
     from slotwise.logs.reporting.click_model_report import write_click_models
@@ -49,6 +50,7 @@ __all__ = [
     "Block",
     "ClickModelComparison",
     "Columns",
+    "EventValues",
     "Fit",
     "LogSource",
     "LogTally",

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pytest
 
 from slotwise.core.errors import InvalidInput, UnreadableFile
 from slotwise.judgements import CellCounts, count_cells
-from slotwise.logs import LogSource, fit_placements
+from slotwise.logs import RULES, EventValues, LogSource, fit_placements
 
 
-def _event(action: str, query: str | None, item: str, ordinal: int | None, time: str = "2025-01-01T10:00:01Z") -> Any:
+def _event(action: str, query: str | None, item: str, ordinal: Any, time: str = "2025-01-01T10:00:01Z") -> Any:
     position = {} if ordinal is None else {"ordinal": ordinal}
     attributes = {"object": {"object_id": item, "price": 3}, "position": position}
     return {"action_name": action, "query_id": query, "timestamp": time, "event_attributes": attributes}
@@ -43,6 +44,11 @@ def _events(first: int = 0) -> list[Any]:
         _event("click", "1", "z", 7),
         _event("on_search", "1", "", None),
     ]
+
+
+def _count(path: Path, events: list[Any], values: EventValues | None = None, format: str = "ubi") -> CellCounts:
+    path = _write(path / "events.ndjson", events, "lines")
+    return count_cells(LogSource.of_file(str(path), format=format, values=values))
 
 
 def _write(path: Path, events: list[Any], form: str) -> Path:
@@ -157,7 +163,7 @@ def test_ga4_clicks_belong_to_the_last_page_that_showed_the_item(tmp_path: Path,
     assert counts.documents == ("a", "b", "a", "b")
     assert counts.clicks.tolist() == [[0.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]]
     wanted = {
-        "clicks_without_impression": 1,
+        "clicks_before_page": 1,
         "events_without_query": 1,
         "positions_by_order": 2,
         "other_events": 1,
@@ -179,3 +185,114 @@ def test_applications_may_count_from_0_or_from_1(tmp_path: Path) -> None:
     path = _write(tmp_path / "ubi.json", [*_events(), *events], "lines")
     counts = count_cells(LogSource.of_file(str(path), format="ubi"))
     assert counts.shown.tolist() == [[3.0, 0.0], [0.0, 3.0]]
+
+
+def test_every_kind_of_bad_input_is_counted_and_named(tmp_path: Path) -> None:
+    """Each rule once: what is left is the two good pages of `_events`, and what is kept by a rule."""
+    events = [
+        *_events(),
+        # an impression without a position, and one without a document
+        _event("impression", "1", "c", None),
+        _event("impression", "1", "", 5),
+        # a position that is no number
+        _event("impression", "1", "d", "first"),
+        # an impression of a query that nobody asked, and a blank query
+        _event("impression", "9", "a", 0),
+        _query("8", "   "),
+        _event("impression", "8", "a", 0),
+        # a query id for two queries
+        _query("7", "tea"),
+        _query("7", "coffee"),
+        _event("impression", "7", "a", 0),
+        # a purchase of something that was not shown
+        _event("purchase", "1", "y", None),
+        # the same click again
+        _event("click", "1", "b", 1),
+        # a click whose time cannot be read
+        _event("click", "2", "b", 1, "yesterday"),
+    ]
+    counts = _count(tmp_path, events)
+    assert counts.queries == ("red dress",)
+    assert counts.clicks.sum(axis=0).tolist() == [1.0, 2.0]
+    found = {rule: number for rule, number in counts.cleaning.items() if number}
+    wanted = {
+        "null_slot": 2,
+        "null_item": 1,
+        "null_placement": 3,
+        "ambiguous_queries": 1,
+        "later_without_impression": 1,
+        "clicks_without_impression": 1,
+        "events_without_query": 1,
+        "duplicate_rows": 1,
+        "early_clicks": 1,
+        "merged_queries": 1,
+        "other_events": 1,
+    }
+    assert {rule: found.get(rule) for rule in wanted} == wanted
+    assert all(rule in RULES for rule in found)
+
+
+def test_a_log_without_a_query_is_refused_with_the_reason(tmp_path: Path) -> None:
+    events = [_event("impression", None, "a", 1), _event("impression", "1", "a", 1), _event("click", "1", "a", 1)]
+    with pytest.raises(InvalidInput, match="no page with a query: 1 events without a query id"):
+        _count(tmp_path, events)
+
+
+def test_a_log_without_clicks_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="no click on a document"):
+        _count(tmp_path, [_query("1", "tea"), _event("impression", "1", "a", 1)])
+
+
+def test_all_pages_of_results_that_count_from_1_are_refused_with_advice(tmp_path: Path) -> None:
+    events = [_query("1", "tea"), *(_event("impression", "1", item, slot) for slot, item in ((1, "a"), (1, "b")))]
+    with pytest.raises(InvalidInput, match="two items in one slot"):
+        _count(tmp_path, [*events, _event("click", "1", "a", 1)])
+
+
+def _funnel() -> list[Any]:
+    """Four pages of one document: shown, clicked three times, in the cart twice, and purchased once."""
+    steps = [(), ("click",), ("click", "add_to_cart"), ("click", "add_to_cart", "purchase")]
+    events = [_query(str(page), "tea") for page in range(4)]
+    events += [_event("impression", str(page), "a", 1) for page in range(4)]
+    return events + [_event(step, str(page), "a", 1) for page, taken in enumerate(steps) for step in taken]
+
+
+def test_given_weights_count_the_most_valuable_event(tmp_path: Path) -> None:
+    counts = _count(tmp_path, _funnel(), EventValues.of_text("click=1,add_to_cart=3,purchase=10"))
+    assert counts.clicks.sum() == 3.0
+    assert counts.values is not None
+    assert counts.values.tolist() == [[14.0], [110.0]]
+
+
+def test_learned_weights_are_shares_of_purchases(tmp_path: Path) -> None:
+    path = _write(tmp_path / "events.ndjson", _funnel(), "lines")
+    source = LogSource.of_file(str(path), format="ubi", values=EventValues())
+    assert source.weights == pytest.approx({"click": 1 / 3, "cart": 1 / 2, "purchase": 1.0})
+    assert count_cells(source).values == pytest.approx(np.array([[1 / 3 + 1 / 2 + 1], [1 / 9 + 1 / 4 + 1]]))
+
+
+def test_an_action_with_a_weight_counts_as_a_click(tmp_path: Path) -> None:
+    events = [*_funnel(), _event("bookmark", "0", "a", 1)]
+    assert _count(tmp_path, events).clicks.sum() == 3.0
+    assert _count(tmp_path, events, EventValues({"bookmark": 2.0})).clicks.sum() == 4.0
+
+
+def test_ga4_has_values_too(tmp_path: Path) -> None:
+    counts = _count(tmp_path, GA4, EventValues({"click": 1.0, "purchase": 5.0}), "ga4")
+    assert counts.values is not None
+    assert counts.values[0].tolist() == [5.0, 2.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("click", "like click=1"), ("click=-1", "0 or more"), ("click=nan", "0 or more"), ("click=0", "one above 0")],
+)
+def test_weights_that_make_no_sense_are_refused(text: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        EventValues.of_text(text)
+
+
+def test_weights_cannot_be_learned_without_a_purchase(tmp_path: Path) -> None:
+    events = [event for event in _funnel() if event.get("action_name") != "purchase"]
+    with pytest.raises(InvalidInput, match="no purchase to learn weights from"):
+        _count(tmp_path, events, EventValues())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +15,7 @@ from slotwise.estimators.pooled import POOLED
 
 if TYPE_CHECKING:
     from slotwise.cli.shared.console import Progress
-    from slotwise.logs import Fit, LogSource, ReadOptions
+    from slotwise.logs import EventValues, Fit, LogSource, ReadOptions
 
 _COLUMN = "COLUMN"
 #: equal to `slotwise.logs.ESTIMATOR_NAMES`, without the import of the log readers
@@ -33,7 +33,7 @@ class LogArguments:
         typer.Argument(
             metavar="LOG",
             help="Parquet or CSV (.gz, .zst): a file, a folder or a quoted pattern; a .duckdb file; postgresql://…; "
-            "or a file of a public dataset.",
+            "http://… of OpenSearch or Elasticsearch with UBI events; or a file of a public dataset.",
         ),
     ]
     impression: Annotated[
@@ -102,8 +102,18 @@ class LogArguments:
         typer.Option(metavar="SIZE", help="Memory limit of DuckDB, such as 2GB; it spills to disk beyond that."),
     ] = None
 
-    def source(self, log: str | None = None) -> LogSource:
-        """Return the log, or another one with the same columns, as the functions of `slotwise.logs` take it."""
+    def source(
+        self,
+        log: str | None = None,
+        *,
+        value: str | None = None,
+        values: EventValues | None = None,
+        progress: Callable[[float], None] = lambda _: None,
+    ) -> LogSource:
+        """Return the log, or another one with the same columns, as the functions of `slotwise.logs` take it.
+
+        `value` names a column; `values` and `progress` are those of events.
+        """
         from slotwise.logs import Columns, LogSource
 
         columns = Columns(
@@ -116,6 +126,7 @@ class LogArguments:
             self.propensity,
             self.weight,
             self.item_propensity,
+            value,
         )
         reading: ReadOptions = {
             "table": self.table,
@@ -124,7 +135,8 @@ class LogArguments:
             "memory": self.memory,
             "clicks": self.clicks,
         }
-        return LogSource.of_file(self.log if log is None else log, columns, format=self.format, **reading)
+        path = self.log if log is None else log
+        return LogSource.of_file(path, columns, format=self.format, values=values, progress=progress, **reading)
 
 
 @dataclass(frozen=True)

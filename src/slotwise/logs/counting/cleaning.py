@@ -15,7 +15,7 @@ import pyarrow as pa
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.logs.counting.cleaning_rules import MULTI_CLICK, MultiClick
-from slotwise.logs.counting.group_by_impression import gather, odd_keys, regular_rows
+from slotwise.logs.counting.group_by_impression import as_cleaned, gather, odd_keys, regular_rows
 from slotwise.logs.counting.impression_counts import PageCounts, add_pages, impressions_in, total_of
 from slotwise.logs.counting.irregular_impressions import (
     count_verdicts,
@@ -48,7 +48,7 @@ class CleanLog:
     rule: MultiClick
     #: whether the log has the order of the clicks
     ordered: bool
-    #: where all clicks are kept, the slot of the first in time of each impression with several; None if not known
+    #: if asked for, the slot of the first click of each impression with several; None if their order is not known
     first_clicks: pa.Table | None
     #: impressions that were counted as they were read, if any were
     streamed: Streamed | None
@@ -62,7 +62,8 @@ class CleanLog:
     def rows(self) -> ir.Table:
         """One row per shown item of all impressions: keys, slot from 1, item, clicked, page_clicked (and optional).
 
-        To ask for them costs as much as counting without reading impressions as they come.
+        With every click, `page_clicked` may be null. To ask for them costs as much as counting without reading
+        impressions as they come.
         """
         return self.others if self.streamed is None and self.others is not None else self.gather()
 
@@ -76,11 +77,12 @@ def clean_log(
     strata: Strata | None = None,
     progress: Callable[[float], None] = lambda _: None,
     placements: int | None = None,
+    first_clicks: bool = False,
 ) -> Iterator[CleanLog]:
     """Read and clean a log, for as long as the block lasts; `sample` and `progress` are those of `stream`."""
     with source.open() as (table, clicks):
         source.reject_partial_files(strata)
-        options = every_click, sample, strata, progress, placements
+        options = every_click, sample, strata, progress, placements, first_clicks
         with cleaned(table, source.columns, multi_click, clicks, *options) as log:
             log.counts.update(source.findings)
             yield log
@@ -97,13 +99,14 @@ def cleaned(
     strata: Strata | None = None,
     progress: Callable[[float], None] = lambda _: None,
     placements: int | None = None,
+    first_clicks: bool = False,
 ) -> Iterator[CleanLog]:
     """Apply the rules of `RULES`, and count; the rows are there for as long as the block lasts.
 
     Of several clicks in an impression the first or the last counts, or the impression is dropped. The default is the
-    first where the log has their order, and to drop where it has not. With `every_click`, all of them are kept. With
-    `strata`, each stratum takes the place of a placement. At most so many `placements` are kept, those with the most
-    rows.
+    first where the log has their order, and to drop where it has not. With `every_click`, all of them are kept, and
+    with `first_clicks` the first of each impression is found. With `strata`, each stratum takes the place of a
+    placement. At most so many `placements` are kept, those with the most rows.
     """
     with ExitStack() as stack:
 
@@ -116,9 +119,9 @@ def cleaned(
         rows = without_empty_ids(layout.rows(keep))
         # no tally can be counted by this one
         rule: Any = "all" if every_click else _rule(multi_click, ordered="order" in rows.columns)
-        counts, first, last, complete = check_rows(layout, rows)
+        counts, first_slot, last_slot, complete = check_rows(layout, rows)
         keys = tuple(name for name in ("placement", "impression") if name in rows.columns)
-        usable = _usable(rows, keys, 1 - first, complete=complete)
+        usable = _usable(rows, keys, 1 - first_slot, complete=complete)
         if placements is not None and "placement" in keys:
             usable, counts["rare_placements"] = _without_rare_placements(usable, placements, keep)
         stratified = None
@@ -128,15 +131,16 @@ def cleaned(
         # lists are unfolded, rows of clicks added, and strata and placements joined, in no useful order
         joined = layout.clicks is not None or stratified is not None or counts["rare_placements"] > 0
         in_order = not (layout.wide or joined or every_click)
-        slots = last - first + 1
+        slots = last_slot - first_slot + 1
         streamed = stream(usable, keys, counts["rows"], slots, complete, sample, progress) if in_order else None
         if streamed is None:
-            totals, gaps, complete_rows, odd = _gathered(usable, keys, keep)
+            totals, gaps, complete_rows, odd = _gathered(usable, keys, keep, every_click and not first_clicks)
+            counts["multi_click_all"] += sum(page.multi_click for page in totals.values())
         else:
             totals, gaps, complete_rows = streamed.pages, streamed.gaps, None
             odd = streamed.odd_rows() if len(streamed.odd) else None
         counts["missing_slots"] += gaps
-        unique, first_clicks = None, None
+        unique, first = None, None
         if odd is not None:
             unique = keep(unique_rows(odd, keys))
             judged = keep(judge(unique, keys, rule))
@@ -144,8 +148,8 @@ def cleaned(
             add_pages(totals, judged.mutate(counted=judged.verdict == "kept"), keys)
             mended = mended_rows(unique, judged, keys, rule)
             complete_rows = mended if complete_rows is None else complete_rows.union(mended)
-            if every_click and "first" in unique.columns and any(page.multi_click for page in totals.values()):
-                first_clicks = find_first_clicks(unique, judged, keys).to_pyarrow()
+            if first_clicks and "first" in unique.columns and any(page.multi_click for page in totals.values()):
+                first = find_first_clicks(unique, judged, keys).to_pyarrow()
         refuse_lost(list(totals.values()), counts, unique, keys)
         counts["impressions"] = sum(page.impressions for page in totals.values()) + counts["null_time"]
         counts["counted"] = sum(page.counted for page in totals.values())
@@ -156,7 +160,7 @@ def cleaned(
             pages=totals,
             rule=rule,
             ordered="order" in rows.columns,
-            first_clicks=first_clicks,
+            first_clicks=first,
             streamed=streamed,
             others=complete_rows,
             gather=lambda: _all_rows(usable, keys, rule, keep),
@@ -184,17 +188,22 @@ def _lost_placements(totals: Mapping[str | None, PageCounts], strata: Stratified
 
 
 def _gathered(
-    usable: ir.Table, keys: Sequence[str], keep: Callable[[ir.Table], ir.Table]
+    usable: ir.Table, keys: Sequence[str], keep: Callable[[ir.Table], ir.Table], several_clicks: bool = False
 ) -> tuple[dict[str | None, PageCounts], int, ir.Table, ir.Table | None]:
     """Of the regular impressions how many there are, how many have gaps, and their rows; and the rows of the others."""
-    pages = keep(gather(usable, keys))
+    pages = keep(gather(usable, keys, several_clicks=several_clicks))
     odd = keep(odd_keys(usable, pages, keys))
     any_odd = odd.count().to_pyarrow().as_py() > 0
     regular = pages.anti_join(odd, list(keys)) if any_odd else pages
     totals: dict[str | None, PageCounts] = {}
-    add_pages(totals, regular.mutate(counted=ibis.literal(True), several=ibis.literal(False)), keys)
+    add_pages(totals, regular.mutate(counted=ibis.literal(True)), keys)
     others = usable.semi_join(odd, list(keys)) if any_odd else None
-    return totals, total_of(regular, regular.gap), regular_rows(usable, regular, odd, keys), others
+    gaps = total_of(regular, regular.gap)
+    if several_clicks:
+        # no tally is counted, so whether a page was clicked need not be joined to its rows
+        plain = usable.anti_join(odd, list(keys)) if any_odd else usable
+        return totals, gaps, as_cleaned(plain, keys, page_clicked=ibis.null("boolean")), others
+    return totals, gaps, regular_rows(usable, regular, odd, keys), others
 
 
 def _all_rows(usable: ir.Table, keys: Sequence[str], rule: str, keep: Callable[[ir.Table], ir.Table]) -> ir.Table:

@@ -96,7 +96,7 @@ def click_sets(source: object, columns: Columns | None = None, **options: Unpack
     >>> found.item_ids, found.shown.tolist(), found.clicks.tolist(), found.first.tolist()
     (('milk', 'tea'), [[0, 1], [1, 0]], [[False, False], [True, True]], [-1, 1])
     """
-    with clean_log(LogSource.of(source, columns, **options), every_click=True) as log:
+    with clean_log(LogSource.of(source, columns, **options), every_click=True, first_clicks=True) as log:
         rows, first = _rows(log), log.first_clicks
     if "placement" not in rows.column_names:
         return [_sets(None, rows, first)]

@@ -14,11 +14,14 @@ import ibis.expr.types as ir
 from slotwise.logs.reading.sql_functions import bit_count, duckdb_hash, spark_set
 
 #: optional columns of a row
-OPTIONAL = ("propensity", "item_propensity", "weight")
+OPTIONAL = ("propensity", "item_propensity", "weight", "value")
 
 
-def gather(usable: ir.Table, keys: Sequence[str]) -> ir.Table:
-    """Per impression: whether it has no click, whether it is odd or may be, and whether its slots have a gap."""
+def gather(usable: ir.Table, keys: Sequence[str], *, several_clicks: bool = False) -> ir.Table:
+    """Per impression: whether it has no or several clicks, is odd or may be, and whether its slots have a gap.
+
+    With `several_clicks`, an impression is not odd because of them.
+    """
     engine = usable.get_backend().name
     items = _hashed_items(usable.item) if engine == "duckdb" else {"items_0": _different(usable.item, engine)}
     pages = usable.group_by(keys).aggregate(
@@ -34,7 +37,12 @@ def gather(usable: ir.Table, keys: Sequence[str]) -> ir.Table:
         *keys,
         *(["weight"] if "weight" in usable.columns else []),
         no_click=pages.clicks == 0,
-        odd=(pages.clicks > 1) | (pages.placed < pages.shown) | (pages.different < pages.shown),
+        several=pages.clicks > 1,
+        odd=ibis.or_(
+            *([] if several_clicks else [pages.clicks > 1]),
+            pages.placed < pages.shown,
+            pages.different < pages.shown,
+        ),
         # items that are different under one hash are different
         suspect=ibis.and_(*(pages[name] < pages.shown for name in items)),
         gap=pages.last > pages.shown,

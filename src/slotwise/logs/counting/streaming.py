@@ -36,7 +36,7 @@ MAX_IN_PIECES = 0.05
 #: an engine may return rows in another order each time, with other impressions in pieces
 MAX_READS = 3
 #: what a row must not carry, as each of these is another way to count
-UNSUITED = ("weight", "propensity", "item_propensity")
+UNSUITED = ("weight", "propensity", "item_propensity", "value")
 
 
 class PairCounts(NamedTuple):

@@ -43,6 +43,8 @@ class Columns:
         The number of impressions that a row stands for, in an aggregated log.
     item_propensity
         The probability of the item to be shown in its slot; in a wide log a list.
+    value
+        What the clicks on the item brought, for judgements by value; in a wide log a list.
     """
 
     impression: str = "impression"
@@ -54,6 +56,7 @@ class Columns:
     propensity: str | None = None
     weight: str | None = None
     item_propensity: str | None = None
+    value: str | None = None
 
 
 class Strata(NamedTuple):
@@ -76,6 +79,7 @@ class ColumnNames(TypedDict, total=False):
     propensity: str | None
     weight: str | None
     item_propensity: str | None
+    value: str | None
 
 
 def column(table: ir.Table, name: str) -> ir.Value:
@@ -113,7 +117,7 @@ def recognise_columns(table: ir.Table, columns: Columns, *, clicks_elsewhere: bo
     names["item"], wide = _items_of(table, columns)
     optional = {"impression", "slot"} if wide else set()
     if clicks_elsewhere:
-        optional = {"slot"} & optional | {"clicked", "order"}
+        optional = {"slot"} & optional | {"clicked", "order", "value"}
     for role, name in names.items():
         if name is not None and role not in optional:
             refuse_missing(table, role, name)

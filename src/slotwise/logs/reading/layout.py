@@ -25,7 +25,7 @@ from slotwise.logs.reading.columns import (
 
 #: whether anybody saw the list
 _SHOWN = "shown"
-ITEM = "item_propensity"
+OF_ITEMS = ("item_propensity", "value")
 #: for whom and when: the values of the segment's columns, and a number
 SEGMENT, TIME = "segment", "time"
 TIMES = "slotwise_times"
@@ -79,7 +79,7 @@ class Layout:
             (columns.order, value_parsing.NUMBER_OR_TIME),
             (self.strata.time, value_parsing.NUMBER_OR_TIME),
             (columns.propensity, "a number"),
-            (None if self.wide else columns.item_propensity, "a number"),
+            *((None if self.wide else getattr(columns, role), "a number") for role in OF_ITEMS),
         ):
             if name is not None and has_column(self.table, name) and self[name].type().is_string():
                 checks[name] = (
@@ -159,7 +159,8 @@ class Layout:
             "item": value_parsing.as_text(column(clicks, item_of_clicks(clicks, names)), names.item),
             "clicked": ibis.literal(True),
             "propensity": ibis.null("float64"),
-            ITEM: ibis.null("float64"),
+            "item_propensity": ibis.null("float64"),
+            "value": ibis.null("float64"),
             # segment and time are columns of the log itself
             SEGMENT: ibis.null("string"),
             TIME: ibis.null("float64"),
@@ -167,9 +168,9 @@ class Layout:
         is_placed = names.placement is not None and has_column(clicks, names.placement)
         if names.placement is not None and is_placed:
             columns["placement"] = value_parsing.as_text(column(clicks, names.placement), names.placement)
-        if "order" in rows.columns:
-            order = names.order if names.order is not None and has_column(clicks, names.order) else None
-            columns["order"] = value_parsing.as_number(column(clicks, order), order) if order else ibis.null("float64")
+        for role, name in (("order", names.order), ("value", names.value)):
+            if name is not None and has_column(clicks, name):
+                columns[role] = value_parsing.as_number(column(clicks, name), name)
         own = [name for name in rows.columns if name != "placement" or is_placed]
         selected = clicks.select(**{name: columns[name] for name in own})
         return selected if own == list(rows.columns) else _placed(selected, rows, keep)
@@ -205,6 +206,7 @@ class Layout:
             lists = keep(lists)
         page_columns = ("placement", "impression", "propensity", "weight", SEGMENT, TIME)
         names = [name for name in page_columns if name in lists.columns]
+        of_items = [name for name in OF_ITEMS if name in lists.columns]
         unfolded = lists.unnest("items", offset="place")
         item = unfolded["items"].nullif("")
         clicked = unfolded.chosen.contains(item).fill_null(False)
@@ -218,7 +220,7 @@ class Layout:
                 if self._is_ordered
                 else {}
             ),
-            **({ITEM: unfolded[ITEM][unfolded.place].cast("float64")} if ITEM in unfolded.columns else {}),
+            **{name: unfolded[name][unfolded.place].cast("float64") for name in of_items},
         )
         choices = lists.unnest("chosen")
         stray = _is_stray(choices) & ~value_parsing.is_word_for_nothing(choices.chosen)
@@ -228,7 +230,7 @@ class Layout:
             item=choices.chosen,
             clicked=ibis.literal(True),
             **({"order": ibis.null("float64")} if self._is_ordered else {}),
-            **({ITEM: ibis.null("float64")} if ITEM in lists.columns else {}),
+            **{name: ibis.null("float64") for name in of_items},
         )
         return shown.union(lost)
 
@@ -272,6 +274,13 @@ class Layout:
         is_one = items.contains(clicked).fill_null(False)
         return ibis.ifelse(is_one, ibis.array([clicked]), chosen)
 
+    def _of_items(self, name: str) -> ir.Value:
+        """A column with a number for each item; a list, if a row is a whole impression."""
+        given = self[name]
+        if self.wide and not (given.type().is_array() and given.type().value_type.is_numeric()):
+            raise InvalidInput(f"{name} must hold a list of numbers, one for each item, got a column of {given.type()}")
+        return given if self.wide else value_parsing.as_number(given, name)
+
     def _page(self) -> dict[str, Any]:
         name = self.columns.placement
         return {} if name is None else {"placement": value_parsing.as_text(self[name], name)}
@@ -284,14 +293,10 @@ class Layout:
                 # the order of clicks may be in the table of the clicks
                 here = has_column(self.table, name)
                 columns[role] = value_parsing.as_number(self[name], name) if here else ibis.null("float64")
-        item_propensity = self.columns.item_propensity
-        if item_propensity is not None:
-            given = self[item_propensity]
-            if self.wide and not (given.type().is_array() and given.type().value_type.is_numeric()):
-                raise InvalidInput(
-                    f"{item_propensity} must hold a list of numbers, one for each item, got a column of {given.type()}"
-                )
-            columns[ITEM] = given if self.wide else value_parsing.as_number(given, item_propensity)
+        for role in OF_ITEMS:
+            name = getattr(self.columns, role)
+            if name is not None:
+                columns[role] = self._of_items(name) if has_column(self.table, name) else ibis.null("float64")
         if self.columns.weight is not None:
             columns["weight"] = value_parsing.as_whole_number(self[self.columns.weight], self.columns.weight)
         if self.strata.segment:

@@ -11,11 +11,14 @@ from typing import Any, Unpack, cast
 
 import ibis.expr.types as ir
 
+from slotwise.core.errors import InvalidInput
 from slotwise.logs.reading.columns import ColumnNames, Columns, Strata, has_column
 from slotwise.logs.reading.engines import ReadOptions, is_files, read, read_with_clicks, without_password
 from slotwise.logs.reading.event_formats import EVENT_FORMATS, load_events
+from slotwise.logs.reading.event_tables import EventValues
 from slotwise.logs.reading.log_files import refuse_partial
 from slotwise.logs.reading.public_datasets import load, recognised
+from slotwise.logs.reading.search_server import Progress, is_search_server
 
 
 class LogOptions(ColumnNames, ReadOptions, total=False):
@@ -41,6 +44,8 @@ class LogSource:
         The name of the log in reports.
     findings
         How often each rule for events was applied as they were read.
+    weights
+        What each kind of event is worth, if values were asked for.
 
     Examples
     --------
@@ -54,6 +59,7 @@ class LogSource:
     reading: ReadOptions = field(default_factory=ReadOptions)
     name: str = "a click log"
     findings: Mapping[str, int] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, source: object, columns: Columns | None = None, **options: Unpack[LogOptions]) -> LogSource:
@@ -63,19 +69,31 @@ class LogSource:
         names = {each.name: given.pop(each.name) for each in fields(Columns) if each.name in given}
         _reject_unknown(given)
         reading = cast("ReadOptions", {**base.reading, **given})
-        return cls(base.data, replace(columns or base.columns, **names), reading, base.name, base.findings)
+        return cls(
+            base.data, replace(columns or base.columns, **names), reading, base.name, base.findings, base.weights
+        )
 
     @classmethod
     def of_file(
-        cls, path: str, columns: Columns | None = None, *, format: str | None = None, **options: Unpack[LogOptions]
+        cls,
+        path: str,
+        columns: Columns | None = None,
+        *,
+        format: str | None = None,
+        values: EventValues | None = None,
+        progress: Progress = lambda _: None,
+        **options: Unpack[LogOptions],
     ) -> LogSource:
         """Return the source of a file; a public dataset is recognised by its content and has columns of its own."""
-        format = format or recognised(path)
+        format = format or ("ubi" if is_search_server(path) else recognised(path))
+        if format in EVENT_FORMATS:
+            events = load_events(path, format, values, progress)
+            reading = cls.of(events.rows, **options).reading
+            return cls(events.rows, events.columns, reading, _name(path), events.findings, events.weights)
+        if values is not None:
+            raise InvalidInput("weights are of events, with --format ubi or ga4; name a column of values instead")
         if format is None:
             return cls.of(path, columns, **options)
-        if format in EVENT_FORMATS:
-            events, own_columns, findings = load_events(path, format)
-            return replace(cls.of(events, **options), columns=own_columns, name=_name(path), findings=findings)
         table, own_columns = load(path, format)
         return replace(cls.of(table, **options), columns=own_columns, name=_name(path))
 
