@@ -13,8 +13,9 @@ from research.changing_pages.plan import OURS, PARTS, PLAIN
 from research.leaderboard.leaderboard_environments import KINDS
 from research.log_truths.parts import PARTS as LOG_PARTS
 from slotwise.cli import reporting_errors
-from slotwise.cli.shared.command_options import Jobs, example, known_ids
+from slotwise.cli.shared.command_options import Cluster, Jobs, example, known_ids
 from slotwise.core import validation
+from slotwise.simulation.cluster import on_cluster
 
 
 @example("python -m research calibration --quick --out results/calibration")
@@ -31,6 +32,7 @@ def study(
         typer.Option(metavar="FOLDER", help="Write tables and figures into this folder; results/NAME by default."),
     ] = None,
     jobs: Jobs = -1,
+    cluster: Cluster = None,
     quick: Annotated[bool, typer.Option("--quick", help="Run a small part of the study, to try it out.")] = False,
     part: Annotated[
         list[str] | None,
@@ -85,20 +87,21 @@ def study(
     validation.one_of("name", name, list(studies.STUDIES))
     folder = Path("results") / name if out is None else out
     try:
-        studies.write(
-            name,
-            folder,
-            jobs=jobs,
-            quick=quick,
-            parts=part or None,
-            replications=replications,
-            rounds=rounds,
-            few=few or None,
-            seed=seed,
-            page=page,
-            log=log,
-            data=data,
-        )
+        with on_cluster(cluster):
+            studies.write(
+                name,
+                folder,
+                jobs=jobs,
+                quick=quick,
+                parts=part or None,
+                replications=replications,
+                rounds=rounds,
+                few=few or None,
+                seed=seed,
+                page=page,
+                log=log,
+                data=data,
+            )
     except KeyboardInterrupt:
         typer.echo(f"interrupted; what is in {folder} is kept", err=True)
         raise

@@ -23,7 +23,7 @@ from slotwise.jit.kernel_cache import PACKAGE, hash_of
 from slotwise.paper.result_cache import ResultCache, program_hash, writable_folder
 from slotwise.policies.policy_registry import parse
 from slotwise.simulation.progress import Bar
-from slotwise.simulation.runner import PolicyLike, Replication, recorded_rounds, run_replications
+from slotwise.simulation.runner import PolicyLike, Replication, parallel, recorded_rounds, run_replications
 
 #: how a policy meets a problem: as it is; without segments; one of it for each segment; its lists counted
 Way = Literal["told", "untold", "apart", "watched"]
@@ -128,8 +128,10 @@ def run(todo: Sequence[Cell], out: Path, *, jobs: int = -1, progress: bool | Non
             kept, missing = load_all(mine, folder, bar.say)
             done |= {cell: _of_numbers(numbers) for cell, numbers in kept.items()}
             with bar.task(part, len(mine), done=len(mine) - len(missing)) as step:
-                work = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered", batch_size=1)
-                for cell, found in work(joblib.delayed(_kept)(cell, folder) for cell in missing):
+                work = parallel(jobs, prefer="threads")
+                for cell, found in work(joblib.delayed(_played)(cell) for cell in missing):
+                    # here, as the machines of a cluster may not share a disk
+                    ResultCache(folder, cell.made_for).save(cell.name, _numbers(found))
                     done[cell] = found
                     step()
     return gather(todo, done)
@@ -153,11 +155,12 @@ def gather(todo: Sequence[Cell], done: dict[Cell, Finding]) -> Found:
     return {key: found[key] for key in dict.fromkeys(cell.key for cell in todo)}
 
 
-def _kept(cell: Cell, folder: Path) -> tuple[Cell, Finding]:
-    found = play(cell)
-    numbers = {"problem": found.problem, "regret": found.regret, "share": found.share, "seconds": found.seconds}
-    ResultCache(folder, cell.made_for).save(cell.name, numbers)
-    return cell, found
+def _played(cell: Cell) -> tuple[Cell, Finding]:
+    return cell, play(cell)
+
+
+def _numbers(found: Finding) -> dict[str, Any]:
+    return {"problem": found.problem, "regret": found.regret, "share": found.share, "seconds": found.seconds}
 
 
 def _of_numbers(kept: dict[str, np.ndarray]) -> Finding:

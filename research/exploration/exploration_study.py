@@ -87,7 +87,7 @@ def relative_regret(
     """Regret relative to the mean of Thompson sampling on the same problem, problems × runs, for each policy."""
     results: list[dict[str, FloatArray]] = []
     # kernels release the interpreter lock, and one process compiles the rules once
-    pool = joblib.Parallel(n_jobs=jobs, backend="threading", return_as="generator")
+    pool = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator")
     with Bar(progress) as bar, bar.task(f"{kind} problems, seed {seed}", count) as step:
         for regret in pool(joblib.delayed(_regret)(kind, seed, number, policies, runs) for number in range(count)):
             results.append(regret)

@@ -27,7 +27,7 @@ from slotwise.paper.result_cache import ResultCache, program_hash, writable_fold
 from slotwise.policies.policy_registry import available_policies, parse
 from slotwise.simulation import simulate
 from slotwise.simulation.progress import Bar
-from slotwise.simulation.runner import PolicyLike
+from slotwise.simulation.runner import PolicyLike, parallel
 
 RESEARCH = Path(__file__).parents[1]
 #: in ten runs of a hundred a policy loses more than this part of them: its tail
@@ -116,18 +116,17 @@ def run(todo: Sequence[BoardCell], out: Path, *, jobs: int = -1, progress: bool 
         found: Found = {(cell.kind, cell.policy): numbers["regret"] for cell, numbers in kept.items()}
         with bar.task("policies on users", len(todo), done=len(found)) as step:
             # processes, as threads would wait for each other's compiler
-            work = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-            for cell, regret in work(joblib.delayed(_kept)(cell, folder) for cell in missing):
+            for cell, regret in parallel(jobs)(joblib.delayed(_played)(cell) for cell in missing):
+                # here, as the machines of a cluster may not share a disk
+                ResultCache(folder, cell.made_for).save(cell.name, {"regret": regret})
                 found[cell.kind, cell.policy] = regret
                 step()
     # in the order of the plan, which is that of the table
     return {(cell.kind, cell.policy): found[cell.kind, cell.policy] for cell in todo}
 
 
-def _kept(cell: BoardCell, folder: Path) -> tuple[BoardCell, FloatArray]:
-    regret = play(cell.kind, cell.policy, cell.size)
-    ResultCache(folder, cell.made_for).save(cell.name, {"regret": regret})
-    return cell, regret
+def _played(cell: BoardCell) -> tuple[BoardCell, FloatArray]:
+    return cell, play(cell.kind, cell.policy, cell.size)
 
 
 def play(kind: str, chosen: PolicyLike, size: BoardSize) -> FloatArray:

@@ -9,10 +9,11 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from slotwise.cli.shared.command_options import Jobs, Seed, example
+from slotwise.cli.shared.command_options import Cluster, Jobs, Seed, example
 from slotwise.environments import REPLICATIONS
 from slotwise.paper.paper_tables import QUICK_REPLICATIONS, Plan
 from slotwise.paper.reproduction import run
+from slotwise.simulation.cluster import on_cluster
 
 
 @example("slotwise paper --quick --problem a --out results/quick")
@@ -24,6 +25,7 @@ def paper(
         int | None, typer.Option(metavar="N", help=f"{REPLICATIONS} by default, as in the paper; fewer with --quick.")
     ] = None,
     jobs: Jobs = -1,
+    cluster: Cluster = None,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where figures, tables and the report go.")] = Path(
         "results/paper"
     ),
@@ -47,7 +49,8 @@ def paper(
         quick=quick,
     )
     try:
-        results = run(plan)
+        with on_cluster(cluster):
+            results = run(plan)
     except KeyboardInterrupt:
         typer.echo(f"interrupted; the same command continues from what is in {out}", err=True)
         raise

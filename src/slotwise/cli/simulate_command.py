@@ -10,12 +10,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from slotwise.cli.shared.command_options import AsJson, Jobs, ProblemName, Seed, example
+from slotwise.cli.shared.command_options import AsJson, Cluster, Jobs, ProblemName, Seed, example
 from slotwise.core.errors import InvalidInput, UnwritableFile
 from slotwise.core.io import replacing
 from slotwise.environments import REPLICATIONS, problem
 from slotwise.simulation import Results
 from slotwise.simulation import simulate as run_simulation
+from slotwise.simulation.cluster import on_cluster
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -38,6 +39,7 @@ def simulate(
     replications: Annotated[int, typer.Option(metavar="N", help="Independent repetitions.")] = REPLICATIONS,
     seed: Seed = 0,
     jobs: Jobs = -1,
+    cluster: Cluster = None,
     as_json: AsJson = False,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw regret into this file: .png, .svg or .pdf.")
@@ -60,15 +62,16 @@ def simulate(
             raise UnwritableFile(f"there is no folder {file.parent} to write {file.name} into")
     if plot is not None and plot.suffix not in PICTURES:
         raise InvalidInput(f"plot must end in {', '.join(PICTURES)}, got {plot}")
-    results = run_simulation(
-        chosen.users,
-        policy,
-        goal=chosen.goal,
-        rounds=chosen.rounds if rounds is None else rounds,
-        replications=replications,
-        seed=seed,
-        jobs=jobs,
-    )
+    with on_cluster(cluster):
+        results = run_simulation(
+            chosen.users,
+            policy,
+            goal=chosen.goal,
+            rounds=chosen.rounds if rounds is None else rounds,
+            replications=replications,
+            seed=seed,
+            jobs=jobs,
+        )
     if as_json:
         print(json.dumps(results.to_dict(), allow_nan=False))
     else:

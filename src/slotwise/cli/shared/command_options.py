@@ -29,6 +29,14 @@ ProblemName = Annotated[
 LogitProblemName = Annotated[
     str, typer.Option("--problem", metavar="NAME", help="a, b or c of the paper, one of d to k, or FILE.json.")
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="URL",
+        help="Run on a cluster: dask://HOST:PORT or ray://HOST:PORT. The numbers are the same.",
+    ),
+]
 Seed = Annotated[int, typer.Option(metavar="N", help="The same seed gives the same numbers.")]
 
 #: marks a paragraph whose line breaks help keeps
