@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from research import alternatives, estimator_study
+from research import adjusted_uplift, alternatives, estimator_study
 from research.changing_pages import run_parts as changing_pages_study
 from research.changing_pages.plan import Plan
 from research.contextual import contextual_study
@@ -58,6 +58,11 @@ def _estimators(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
 def _alternatives(out: Path, jobs: int, quick: bool, *, replications: int | None = None) -> None:  # noqa: ARG001
     """Views until a page is good, and the cost of simpler methods: popularity sort, A/B test, Thompson by item."""
     alternatives.write(out, replications=replications or (1 if quick else 12), scale=0.01 if quick else 1.0)
+
+
+def _uplift(out: Path, jobs: int, quick: bool, *, replications: int | None = None) -> None:  # noqa: ARG001
+    """Coverage and width of intervals of the uplift, with and without adjustment for segment and hour."""
+    _write_tables(out, adjusted_uplift.table(replications or (2 if quick else 300)))
 
 
 def _calibration(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
@@ -173,6 +178,7 @@ def _write_tables(out: Path, text: str) -> None:
 
 STUDIES: dict[str, Callable[..., None]] = {
     "alternatives": _alternatives,
+    "uplift": _uplift,
     "exploration": _exploration,
     "estimators": _estimators,
     "calibration": _calibration,

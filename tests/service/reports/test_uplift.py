@@ -61,12 +61,13 @@ def test_an_infinite_end_is_null_as_json_has_no_word_for_it() -> None:
 
 def test_the_holdout_of_a_busy_time_is_not_compared_with_the_learned_lists_of_a_quiet_one() -> None:
     # in the second hour everybody clicks three times as much, and half of them are in the holdout
-    quiet = counted("learned", 90, 810), counted("holdout", 10, 90)
-    busy = counted("learned", 150, 350, hour=1), counted("holdout", 150, 350, hour=1)
+    quiet = counted("learned", 9, 81), counted("holdout", 1, 9)
+    busy = counted("learned", 15, 35, hour=1), counted("holdout", 15, 35, hour=1)
     assert of(*quiet, *busy, changed=[MONDAY + HOUR])["difference"] == pytest.approx(0.0)
+    # hours that are so small are otherwise one stratum
     assert of(*quiet, *busy)["difference"] < -0.08
     # the hour in which it was changed is by itself
-    after = counted("learned", 100, 100, hour=2), counted("holdout", 100, 100, hour=2)
+    after = counted("learned", 10, 10, hour=2), counted("holdout", 10, 10, hour=2)
     assert of(*quiet, *busy, *after, changed=[MONDAY + HOUR + 5.0])["difference"] == pytest.approx(0.0)
 
 
@@ -96,6 +97,22 @@ def decided(
     store.write([], [Report(one.id, clicked, at) for one in decisions[::2]])
     while store.finalise(at + 60.0, 1_000):
         pass
+
+
+def test_segments_and_hours_are_adjusted_for() -> None:
+    def visitors(segment: str, rate: float, hour: int, learned: int, held: int) -> list[ArmCounts]:
+        period = CountPeriod(MONDAY + hour * HOUR)
+        sizes: list[tuple[Arm, int]] = [("learned", learned), ("holdout", held)]
+        return [ArmCounts(period, segment, arm, round(rate * n), n - round(rate * n), 0.0, 0.0) for arm, n in sizes]
+
+    # nobody clicks more in the learned arm, but by chance it has more of the visitors who click more
+    rows = [
+        *visitors("a", 0.1, 0, 400, 120), *visitors("b", 0.5, 0, 600, 80),
+        *visitors("a", 0.3, 1, 400, 120), *visitors("b", 0.7, 1, 600, 80),
+    ]  # fmt: skip
+    adjusted, unadjusted = of(*rows), of(*(row._replace(segment="", period=CountPeriod(MONDAY)) for row in rows))
+    assert adjusted["difference"] == pytest.approx(0.0)
+    assert unadjusted["difference"] > 0.05
 
 
 def test_the_measure_is_rewards_else_item_values_else_clicks(store: Store) -> None:

@@ -32,7 +32,7 @@ def timeline(store: Store, name: str, by: By, span: HistorySpan) -> TimelineDocu
     issued = _issued(past.counters)
     starts = list(issued)
     by_arm: dict[tuple[Arm, int], Sums] = defaultdict(Sums)
-    for period, arm, sums in views_by_period(evidence):
+    for period, _, arm, sums in views_by_period(evidence):
         by_arm[arm, _start(period, by)] += sums
     measure = measure_of(evidence)
     clicks = _clicks(past.counters)

@@ -12,9 +12,18 @@ from typing import Final, Literal, NamedTuple, TypedDict, Unpack
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
-from slotwise.service.reports.ab_test import MIN_CLICKS, MIN_VALUES, HoldoutStratum, Interval, Sums, compare
+from slotwise.service.reports.ab_test import (
+    MIN_CLICKS,
+    MIN_VALUES,
+    HoldoutStratum,
+    Interval,
+    Sums,
+    compare,
+    merge_small,
+)
 from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.report_schemas import ArmDocument, IntervalDocument, RatioDocument, UpliftDocument
+from slotwise.service.schemas.segment_rules import VisitorSegments
 from slotwise.service.schemas.timestamps import rfc3339, seconds_of
 from slotwise.service.storage import Store
 from slotwise.service.storage.count_rows import LAST, ArmCounts, CountPeriod, ItemClicks
@@ -25,10 +34,14 @@ from slotwise.service.storage.placements_table import Change
 MAX_CHANGES: Final = 10_000
 _PERIOD: Final = re.compile(r"([1-9][0-9]{0,3})([hdw])", re.ASCII)
 _SECONDS: Final = {"h": HOUR, "d": DAY, "w": 7 * DAY}
+#: segments that the uplift is adjusted for: with more, reading them costs more than it gains
+MAX_ADJUSTED: Final = 50
 #: ratios from here on are written as a multiple, and smaller ones in per cent
 TWICE: Final = 2.0
 _ARMS: Final[tuple[Arm, ...]] = ("learned", "holdout")
 
+#: the length of a period in hours, the time of day of its start, and its start
+_Time = tuple[int, int, int]
 Measure = Literal["click_rate", "value_per_view"]
 
 
@@ -95,10 +108,10 @@ def read_evidence(
     span: Span = ALWAYS,
     wanted: Callable[[str], bool] | None = None,
 ) -> UpliftEvidence:
-    """Read the counts of all segments, or of those for which `wanted` is true."""
+    """Read the counts of all segments, or of those for which `wanted` is true; by segment unless there are many."""
     since = 0 if span.since is None else math.ceil(span.since)
     until = LAST if span.until is None else math.ceil(span.until)
-    by_segment = wanted is not None
+    by_segment = wanted is not None or len(VisitorSegments(definition.segments)) <= MAX_ADJUSTED
 
     def is_wanted(row: ArmCounts | ItemClicks) -> bool:
         # counts from before there were periods belong to no span
@@ -167,8 +180,8 @@ def _changes_of_share(changes: Iterable[Change]) -> list[float]:
     return sorted(change.time for change in changes if "holdout" in json.loads(change.what or "{}").get("fields", {}))
 
 
-def views_by_period(evidence: UpliftEvidence) -> Iterator[tuple[CountPeriod, Arm, Sums]]:
-    """The sums of each arm in each period, in the measure that is compared."""
+def views_by_period(evidence: UpliftEvidence) -> Iterator[tuple[CountPeriod, str, Arm, Sums]]:
+    """The sums by period, segment and arm, in the measure that is compared."""
     values: dict[tuple[CountPeriod, str, Arm], Sums] = defaultdict(Sums)
     for row in evidence.clicks:
         value = evidence.values.get(row.item, 1.0)
@@ -180,21 +193,29 @@ def views_by_period(evidence: UpliftEvidence) -> Iterator[tuple[CountPeriod, Arm
         if not views and not counts.squares:
             continue
         if have_values:
-            yield counts.period, counts.arm, Sums(views, counts.value, counts.squares)
+            yield counts.period, counts.segment, counts.arm, Sums(views, counts.value, counts.squares)
         elif not evidence.values:
-            yield counts.period, counts.arm, Sums.of_clicks(views, counts.clicked)
+            yield counts.period, counts.segment, counts.arm, Sums.of_clicks(views, counts.clicked)
         elif counts.period.hours:
-            yield counts.period, counts.arm, Sums(views) + values[counts.period, counts.segment, counts.arm]
+            key = counts.period, counts.segment, counts.arm
+            yield *key, Sums(views) + values[key]
         # counts from before there were periods do not know which item was clicked in which arm
 
 
 def _strata(evidence: UpliftEvidence) -> list[HoldoutStratum]:
-    """One stratum for each holdout share; a period in which the share changed is a stratum of its own."""
-    sums: dict[tuple[int, int | None], dict[Arm, Sums]] = defaultdict(lambda: dict.fromkeys(_ARMS, Sums()))
-    for period, arm, views in views_by_period(evidence):
+    """Strata of one holdout share, one segment and one hour of the day; small ones are merged in this order."""
+    by_share: dict[tuple[int, int | None], dict[str, dict[_Time, HoldoutStratum]]] = defaultdict(
+        lambda: defaultdict(lambda: defaultdict(HoldoutStratum))
+    )
+    for period, segment, arm, views in views_by_period(evidence):
         if arm in _ARMS:
-            sums[_share(period, evidence.changed)][arm] += views
-    return [HoldoutStratum(arms["learned"], arms["holdout"]) for arms in sums.values()]
+            times = by_share[_share(period, evidence.changed)][segment]
+            times[period.hours, period.start % DAY, period.start] += HoldoutStratum(**{arm: views})
+    return [
+        stratum
+        for segments in by_share.values()
+        for stratum in merge_small([of for _, of in sorted(times.items())] for _, times in sorted(segments.items()))
+    ]
 
 
 def _share(period: CountPeriod, changed: Sequence[float]) -> tuple[int, int | None]:
