@@ -116,3 +116,15 @@ def test_the_same_seed_is_the_same_visitors() -> None:
     for _ in range(20):
         shown = tuple(random.Random(3).sample(one.items, 4))
         assert one.visitors("desktop").visit(shown) == other.visitors("desktop").visit(shown)
+
+
+def test_the_first_button_makes_the_control_order_worse_and_not_better() -> None:
+    # the page offers the least attractive product that the control order does not show
+    truth = Truth.at_first()
+    later = truth.made_popular("teapot")
+    for device in DEVICES:
+        share = [1.0 - each.lost_by_fixed(device) / each.best_rate(device) for each in (truth, later)]
+        assert share[1] < share[0]
+        # a product of the control order would make it look good
+        candle = truth.made_popular("candle")
+        assert 1.0 - candle.lost_by_fixed(device) / candle.best_rate(device) > share[0]

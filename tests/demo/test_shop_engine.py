@@ -101,15 +101,24 @@ def test_a_product_that_the_service_refuses_is_not_in_the_shop(tmp_path: Path) -
         assert [item["id"] for item in state(shop)["items"]] == [product.id for product in FIRST]
 
 
+def test_the_shop_runs_with_the_defaults_of_the_product(tmp_path: Path) -> None:
+    assert set(definition()) == {"slots", "items", "segments", "window_seconds", "holdout"}
+    with service(tmp_path) as client:
+        shop = shop_on(client)
+        assert client.get(f"/v1/placements/{PLACEMENT}").json()["half_life"] == shop.half_life_seconds
+
+
 def test_half_life_is_that_of_the_placement(tmp_path: Path) -> None:
     with service(tmp_path) as client:
         shop = shop_on(client)
         run(shop, lambda: shop.set_half_life(20.0))
         # 20 of the viewer's seconds are two hours in the shop
         assert client.get(f"/v1/placements/{PLACEMENT}").json()["half_life"] == 2.0
+        run(shop, lambda: shop.set_half_life("auto"))
+        assert client.get(f"/v1/placements/{PLACEMENT}").json()["half_life"] == "auto"
         run(shop, lambda: shop.set_half_life(None))
         assert client.get(f"/v1/placements/{PLACEMENT}").json()["half_life"] is None
-        with pytest.raises(InvalidInput, match="half_life_seconds must be null or from 10 to 3600, got 9"):
+        with pytest.raises(InvalidInput, match="half_life_seconds must be null, auto or from 10 to 3600, got 9"):
             run(shop, lambda: shop.set_half_life(9.0))
         assert shop.half_life_seconds is None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 from pydantic import BaseModel, ConfigDict, Field
@@ -50,9 +50,9 @@ class Swap(_Change):
 
 
 class HalfLifeChange(_Change):
-    """Half-life of counts in the viewer's seconds; null for none."""
+    """Half-life of counts in the viewer's seconds; null for none, and "auto" for the one that predicts clicks best."""
 
-    half_life_seconds: Annotated[float, Field(ge=MIN_HALF_LIFE, le=MAX_HALF_LIFE)] | None
+    half_life_seconds: Annotated[float, Field(ge=MIN_HALF_LIFE, le=MAX_HALF_LIFE)] | Literal["auto"] | None
 
 
 #: the change as text

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import quote
 
 import numpy as np
@@ -19,18 +19,20 @@ from slotwise.demo.recent_lists import RecentLists
 from slotwise.demo.regret_curve import Curve, Losses, PopularitySort
 from slotwise.demo.service_calls import Calls
 from slotwise.demo.shop import DEVICES, FIRST, HOLDOUT, LATER, PLACEMENT, VISIBILITY, Device, Product
+from slotwise.service.schemas.definition import PlacementDefinition
 
 #: in the viewer's seconds, like the other times here
 WINDOW_SECONDS: Final = 5.0
 #: time that a visitor looks at the list: mean and maximum
 LOOK_SECONDS, MAX_LOOK_SECONDS = 0.4, 1.2
-FIRST_HALF_LIFE: Final = 90.0
 MIN_HALF_LIFE, MAX_HALF_LIFE = 10.0, 3600.0
 FIRST_TRAFFIC, MAX_TRAFFIC = 40.0, 100.0
 #: seconds between two arrivals, points of the regret curve, and requests for estimates
 ARRIVE_SECONDS: Final = 0.05
 POINT_SECONDS: Final = 0.5
 LEARNED_SECONDS: Final = 0.8
+#: half-life of counts; None for none
+HalfLifeSeconds = float | Literal["auto"] | None
 #: maximum number of pending requests; on a slow machine further visitors are turned away
 MAX_UNANSWERED: Final = 20
 #: seconds after a visitor was turned away for which the shop counts as full
@@ -42,14 +44,13 @@ MAX_MARKS: Final = 50
 
 
 def definition() -> dict[str, Any]:
-    """Return the placement's definition when the shop opens."""
+    """Return the placement's definition when the shop opens; what is not here has the product's default."""
     return {
         "slots": len(VISIBILITY),
         "items": [product.item() for product in FIRST],
         "segments": {"device": [*DEVICES]},
         "window_seconds": in_shop(WINDOW_SECONDS),
         "holdout": HOLDOUT,
-        "half_life": hours_in_shop(FIRST_HALF_LIFE),
     }
 
 
@@ -66,7 +67,7 @@ class Shop:
         self.products: list[Product] = [*FIRST]
         self.visitors_per_second = FIRST_TRAFFIC
         self.mobile_share = 0.5
-        self.half_life_seconds: float | None = FIRST_HALF_LIFE
+        self.half_life_seconds: HalfLifeSeconds = PlacementDefinition.model_fields["half_life"].default
         #: number of visitors
         self.visitors = 0
         #: losses of visitors who saw learned lists
@@ -159,15 +160,18 @@ class Shop:
         except ClientError as error:
             raise SlotwiseError(str(error)) from error
 
-    async def set_half_life(self, half_life_seconds: float | None) -> str:
+    async def set_half_life(self, half_life_seconds: HalfLifeSeconds) -> str:
         """Change the half-life of counts; None for none."""
+        half_life: float | str | None
         if half_life_seconds is None:
             half_life, text = None, "no half-life"
+        elif half_life_seconds == "auto":
+            half_life, text = "auto", "automatic half-life"
         elif MIN_HALF_LIFE <= half_life_seconds <= MAX_HALF_LIFE:
             half_life, text = hours_in_shop(half_life_seconds), f"half-life {half_life_seconds:g} s"
         else:
             raise InvalidInput(
-                f"half_life_seconds must be null or from {MIN_HALF_LIFE:g} to {MAX_HALF_LIFE:g}, "
+                f"half_life_seconds must be null, auto or from {MIN_HALF_LIFE:g} to {MAX_HALF_LIFE:g}, "
                 f"got {half_life_seconds!r}"
             )
         await self._change("PATCH", _PATH, {"half_life": half_life})

@@ -3,7 +3,7 @@
 import { Refused, Unreachable, ask } from "/static/api.js";
 import { lineChart } from "/static/charts.js";
 import { el, swap } from "/static/dom.js";
-import { amount, count, difference, interval, percent } from "/static/format.js";
+import { amount, count, interval, percent, perThousand, unit } from "/static/format.js";
 import { learned } from "/demo/static/learned.js";
 import { Shelf } from "/demo/static/shelf.js";
 
@@ -86,9 +86,8 @@ function pays({ uplift, placement }) {
   const link = el("a", { href: `/placements/${encodeURIComponent(placement)}` }, "The dashboard of this placement");
   const more = [" ", link, " shows the same placement as its owner sees it."];
   if (!uplift) return ["No view is counted yet.", ...more];
-  const points = (end) => difference(end, uplift.measure);
   const text = uplift.anytime
-    ? `${points(uplift.difference)} (95\u202f% anytime-valid interval ${interval(uplift.anytime.low, uplift.anytime.high, points)})`
+    ? `${perThousand(uplift.difference)} ${unit(uplift.measure)} (95\u202f% anytime-valid interval ${interval(uplift.anytime.low, uplift.anytime.high, perThousand)})`
     : `too early, ${uplift.too_early}`;
   return [
     `Without knowing the true values, compare click rates: ${percent(uplift.learned.click_rate)} with learned lists, ${percent(uplift.holdout.click_rate)} in the holdout, which sees the control order. Uplift since the shop opened: ${text}.`,
@@ -103,12 +102,18 @@ function controls(state) {
   set("mobile", Math.round(state.mobile_share * 100));
   set("half-life", state.half_life_seconds ?? "");
   showValues();
-  offer("popular", state.items.map((item) => [item.id, item.name]));
+  offer("popular", state.items.map((item) => [item.id, item.name]), leastLiked(state));
   const slots = state.slots.map(({ slot }) => [String(slot), `slot ${slot}`]);
   offer("first", slots, "1");
   offer("second", slots, String(slots.length));
   $("add").disabled = state.next_item === null;
   $("add").textContent = state.next_item === null ? "All products are in the shop" : `Add a product: ${state.next_item}`;
+}
+
+/** The first choice: the least attractive product that the control order does not show, so that most is to be learned. */
+function leastLiked({ items, slots }) {
+  const liked = (item) => Object.values(item.truth).reduce((sum, value) => sum + value, 0);
+  return items.slice(slots.length).reduce((least, item) => (liked(item) < liked(least) ? item : least)).id;
 }
 
 function offer(id, options, chosen = null) {
@@ -136,7 +141,7 @@ async function change(what, body) {
 for (const id of ["traffic", "mobile"]) $(id).addEventListener("input", showValues);
 $("traffic").addEventListener("change", () => change("traffic", { visitors_per_second: Number($("traffic").value) }));
 $("mobile").addEventListener("change", () => change("mobile", { share: Number($("mobile").value) / 100 }));
-$("half-life").addEventListener("change", () => change("half-life", { half_life_seconds: $("half-life").value ? Number($("half-life").value) : null }));
+$("half-life").addEventListener("change", () => change("half-life", { half_life_seconds: { "": null, auto: "auto" }[$("half-life").value] ?? (Number($("half-life").value) || null) }));
 $("make-popular").addEventListener("click", () => change("popular", { item: $("popular").value }));
 $("swap").addEventListener("click", () => change("swap", { first: Number($("first").value), second: Number($("second").value) }));
 $("add").addEventListener("click", () => change("items"));
