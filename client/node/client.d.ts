@@ -184,6 +184,9 @@ export type ItemSettings = {
     id: string;
     value?: number;
     features?: Record<string, number | string>;
+    name?: string;
+    url?: string;
+    image?: string;
 };
 /**
  * An item in a placement: its id is enough.

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /**
  * An item, the value of a click on it, and its features.
- * @typedef {{ id: string, value?: number, features?: Record<string, number | string> }} ItemSettings
+ * @typedef {{ id: string, value?: number, features?: Record<string, number | string>, name?: string, url?: string, image?: string }} ItemSettings
  */
 
 /**

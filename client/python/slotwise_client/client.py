@@ -192,6 +192,9 @@ class Client:
         *,
         value: float | None = None,
         features: Mapping[str, float | str] | None = None,
+        name: str | None = None,
+        url: str | None = None,
+        image: str | None = None,
         version: int | None = None,
     ) -> JsonObject:
         """Add an item, or replace its settings.
@@ -206,11 +209,17 @@ class Client:
             value of a click on it
         features
             numbers and text by name
+        name
+            name for people, which the dashboard shows
+        url
+            address of the item's own page
+        image
+            address of a picture
         version
             the expected version of the placement; otherwise the status is 412
 
         """
-        settings = {"value": value, "features": dict(features or {})}
+        settings = {"value": value, "features": dict(features or {}), "name": name, "url": url, "image": image}
         content: JsonObject = {name: setting for name, setting in settings.items() if setting}
         return self._change("PUT", placement, content, version, f"/items/{_quoted(item)}")
 

@@ -15,6 +15,7 @@ from tests.service.synthetic_history import Past, write
 from tests.waiting import FOR_EVER
 
 KEY = "s3cret"
+READ_KEY = "r3ader"
 LIKED = {"boots": 0.4, "jacket": 0.25, "tent": 0.15, "torch": 0.08, "stove": 0.05, "map": 0.03}
 SHOP: dict[str, Any] = {
     "slots": 3,
@@ -47,7 +48,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     odd = {"slots": 4, "items": ODD, "holdout": 0.1}
     write(store, "odd", Past(odd, dict.fromkeys(ODD, 0.2), [1.0, 0.8, 0.6, 0.4], 48, 20), clock.now)
     write(store, "one", Past({"slots": 1, "items": ["only"]}, {"only": 0.2}, [1.0], 48, 20), clock.now)
-    with serving(store, server_key=KEY, headers={"Authorization": f"Bearer {KEY}"}, clock=clock) as client:
+    headers = {"Authorization": f"Bearer {KEY}"}
+    with serving(store, server_key=KEY, read_key=READ_KEY, headers=headers, clock=clock) as client:
         yield client
 
 
@@ -95,7 +97,7 @@ class Watched:
                 " sessionStorage.setItem('there', 'yes'))"
             )
         page.goto(self.url + path)
-        if key == KEY:
+        if key in (KEY, READ_KEY):
             page.locator("main[data-ready]").wait_for()
         return page
 

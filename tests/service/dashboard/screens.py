@@ -25,6 +25,7 @@ from tests.waiting import FOR_EVER
 WIDTHS: Final = (390, 820, 1400)
 SCHEMES: Final = ("light", "dark")
 KEY: Final = "s3cret"
+READ_KEY: Final = "r3ader"
 MANY: Final = 100_000
 
 
@@ -38,13 +39,31 @@ def service(folder: Path) -> Iterator[Client]:
     odd = {"slots": 4, "items": ODD, "holdout": 0.1}
     write(store, "odd", Past(odd, dict.fromkeys(ODD, 0.2), [1.0, 0.8, 0.6, 0.4], 48, 20), clock.now)
     write(store, "one", Past({"slots": 1, "items": ["only"]}, {"only": 0.2}, [1.0], 48, 20), clock.now)
+    write(store, "named", named(), clock.now)
     for name, change in (("shadow", {"mode": "shadow"}), ("steady", {"exploring": False})):
         ordinary = past()
         write(store, name, Past({**ordinary.definition, **change}, *_rest(ordinary)), clock.now)
-    with serving(store, server_key=KEY, headers={"Authorization": f"Bearer {KEY}"}, clock=clock) as client:
-        client.define("empty", holdout=0.1)
+    headers = {"Authorization": f"Bearer {KEY}"}
+    with serving(store, server_key=KEY, read_key=READ_KEY, headers=headers, clock=clock) as client:
+        client.define("empty", holdout=0.1, segments={"device": ["mobile", "desktop"]})
+        # the service's own picture: nothing leaves the machine
+        icon = [
+            {**item, "image": f"{str(client.base_url).rstrip('/')}/static/icon.svg"}
+            for item in named().definition["items"]
+        ]
+        client.patch("/v1/placements/named", json={"items": icon}).raise_for_status()
         client.define("many", items=[f"item {number}" for number in range(MANY)], slots=3)
         yield client
+
+
+def named(pictures: str = "https://shop.example/") -> Past:
+    """Items with names, links and pictures, of which visitors suddenly like others."""
+    items = [
+        {"id": id, "name": name, "url": f"https://shop.example/{id}", "image": f"{pictures}{id}.svg"}
+        for id, name in (("a", "Alpine tent"), ("b", "Hiking boots"), ("c", "Rain jacket"))
+    ]
+    liked = {"a": 0.05, "b": 0.2, "c": 0.1}
+    return Past({"slots": 2, "items": items, "holdout": 0.1}, liked, [1.0, 0.5], 24 * 14, 60, turn=(72, {"a": 0.4}))
 
 
 def _rest(past: Past) -> tuple[Any, ...]:
@@ -70,10 +89,16 @@ def _dialog(action: str) -> Callable[[Page], None]:
     return open_it
 
 
+def _delete(page: Page) -> None:
+    _dialog("Settings")(page)
+    page.get_by_role("button", name="Delete this placement …").click()
+    page.get_by_role("button", name="Delete permanently").wait_for()
+
+
 #: by name: an address, the key that is sent, and what is waited for
 STATES: Final[dict[str, tuple[str, str, Callable[[Page], None]]]] = {
     "ordinary": ("/placements/home", KEY, _charts),
-    "list": ("/", KEY, lambda page: page.locator(".sentence", has_text=".").nth(5).wait_for()),
+    "list": ("/", KEY, lambda page: page.locator(".sentence", has_text=".").nth(6).wait_for()),
     "no-data": ("/placements/empty", KEY, _text),
     "one-item": ("/placements/one", KEY, _charts),
     "many-items": ("/placements/many", KEY, _text),
@@ -83,7 +108,10 @@ STATES: Final[dict[str, tuple[str, str, Callable[[Page], None]]]] = {
     "segment": ("/placements/home?segment=device:mobile&period=28d&range=90d", KEY, _charts),
     "odd-names": ("/placements/odd", KEY, _charts),
     "settings": ("/placements/home", KEY, _dialog("Settings")),
-    "delete": ("/placements/home", KEY, _dialog("Delete")),
+    "delete": ("/placements/home", KEY, _delete),
+    "edit": ("/placements/named", KEY, _dialog("Edit a")),
+    "named": ("/placements/named", KEY, _charts),
+    "read-only": ("/placements/home", READ_KEY, _charts),
 }
 STOPPED: Final = "stopped"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from tests.service.serving import Client
 from tests.waiting import wait_for
 
 ITEMS = ["tea", "coffee", "juice"]
+TEA = {"id": "tea", "value": 2.5, "name": "Green tea", "url": "https://shop.example/tea"}
 
 
 @pytest.fixture
@@ -32,10 +34,13 @@ def definition(service: Client, name: str) -> dict[str, Any]:
 
 
 def begin(page: Page, action: str) -> Locator:
-    """Press a button, and the dialog that asks."""
-    page.get_by_role("button", name=action, exact=True).click()
+    """Press a button, and the dialog that asks; *Delete* is at the end of the settings."""
+    page.get_by_role("button", name="Settings" if action == "Delete" else action, exact=True).click()
     dialog = page.locator("dialog")
     dialog.wait_for()
+    if action == "Delete":
+        dialog.get_by_role("button", name="Delete this placement …").click()
+        page.get_by_role("dialog", name="Delete").wait_for()
     return dialog
 
 
@@ -69,6 +74,8 @@ def reorder(dialog: Locator) -> None:
 
 
 def edit(dialog: Locator) -> None:
+    dialog.get_by_label("Name").fill("Green tea")
+    dialog.get_by_label("Link").fill("https://shop.example/tea")
     dialog.get_by_label("Value of a click").fill("2.5")
     dialog.get_by_label("Pinned to").select_option("Slot 2")
 
@@ -86,7 +93,7 @@ ACTIONS: dict[str, tuple[Callable[[Locator], None], str, Callable[[dict[str, Any
         lambda now: now["holdout"] == 0.25 and now["segments"] == {"device": ["mobile", "desktop"]},
     ),
     "Control order": (reorder, "Save", lambda now: now["items"] == ["juice", "tea", "coffee"]),
-    "Edit tea": (edit, "Save", lambda now: {"id": "tea", "value": 2.5} in now["items"] and now["pin"] == {"tea": 2}),
+    "Edit tea": (edit, "Save", lambda now: TEA in now["items"] and now["pin"] == {"tea": 2}),
     "Retire tea": (nothing, "Retire", lambda now: now["items"] == ["coffee", "juice"]),
     "Stop exploring": (nothing, "Stop exploring", lambda now: now["exploring"] is False),
     "Shadow mode": (nothing, "Shadow mode", lambda now: now["mode"] == "shadow"),
@@ -154,7 +161,7 @@ def test_a_refusal_from_before_the_key_was_typed_does_not_take_it_away(
         page.wait_for_timeout(20)
         return bool(held)
 
-    page.route("**/overview?*", hold_without_key)
+    page.route("**/overview*", hold_without_key)
     page.evaluate("sessionStorage.removeItem('slotwise-key')")
     confirm = dialog.get_by_role("button", name="Stop exploring", exact=True)
     confirm.click()
@@ -164,7 +171,7 @@ def test_a_refusal_from_before_the_key_was_typed_does_not_take_it_away(
     dialog.get_by_label("Key").fill(KEY)
     confirm.click()
     wait_for(lambda: came(changes), "the change")
-    with page.expect_response("**/overview?*"):
+    with page.expect_response("**/overview*"):
         questions[0].continue_()
     changes[0].continue_()
     dialog.wait_for(state="detached")
@@ -270,6 +277,24 @@ def test_estimates_are_exported_as_files(watched: Watched, service: Client, tmp_
     head, *rows = (tmp_path / "file.csv").read_text().splitlines()
     assert head.split(",")[:2] == [*estimates["items"][0]][:2]
     assert [row.split(",")[0] for row in rows] == [item["id"] for item in estimates["items"]]
+
+
+def test_the_csv_file_has_no_estimate_of_an_item_that_was_never_shown(
+    watched: Watched, service: Client, bar: str
+) -> None:
+    service.define(bar, items=ITEMS, slots=1, window_seconds=60.0)
+    decision = service.decide(bar)
+    service.report(decision, clicked=decision["items"][0])
+    service.settle(bar)
+    page = watched.open(f"/placements/{bar}")
+    dialog = begin(page, "Export")
+    dialog.get_by_label("Data").select_option("Items with their estimates, CSV")
+    with page.expect_download() as saved:
+        dialog.get_by_role("button", name="Download").click()
+    rows = [*csv.DictReader(Path(saved.value.path()).read_text().splitlines())]
+    assert {row["id"]: bool(row["attractiveness"]) for row in rows} == {
+        item: item == decision["items"][0] for item in ITEMS
+    }
 
 
 def test_of_two_tabs_the_one_with_an_old_state_is_refused(watched: Watched, service: Client, bar: str) -> None:

@@ -17,16 +17,18 @@ from tests.waiting import wait_for
 def test_where_nothing_is_known_no_number_is_shown(watched: Watched, service: Client) -> None:
     service.define("empty", holdout=0.1)
     page = watched.open("/placements/empty")
-    assert page.locator("#sentence").inner_text() == "Nothing yet: no decision has been requested."
+    assert page.locator("#sentence").inner_text() == "Waiting for the first decision: connect your page."
     rows = page.locator("#items-table tbody tr")
     expect(rows).to_have_count(3)
     for row in rows.all():
         assert row.locator("td").all_inner_texts()[:5] == ["not known yet", "", "not known yet", "0", "0"]
-    assert page.locator("#slots-table .unknown").count() == 2
-    assert page.locator("#best-list .unknown").count() == 2
+    assert page.locator("#slots-table, #best-list, #uplift-card, #charts, #checks").count() == 0
+    # from the first decision on there is a place for each number
+    service.decide("empty")
+    expect(page.locator("#slots-table .unknown")).to_have_count(2)
+    expect(page.locator("#best-list .unknown")).to_have_count(2)
     assert page.locator("#pays .figure").count() == 0
-    assert page.locator("#pays .unknown").count() == 2
-    expect(page.locator("#charts")).to_have_text("There are no decisions in this period.")
+    assert page.locator("#pays .unknown").count() == 1
 
 
 def test_a_placement_of_one_item_has_nothing_to_choose(watched: Watched) -> None:
@@ -125,7 +127,7 @@ def test_a_stopped_service_is_reported_and_its_return_noticed(browser: Browser, 
     expect(page.locator("#banner")).to_contain_text("The service does not respond.")
     expect(page.locator("#live")).to_have_text("No response")
     # what was there stays
-    assert page.locator("#best-list .name").count() == 1
+    assert page.locator("#items-table .name").count() == 2
     page.get_by_role("button", name="Stop exploring").click()
     expect(page.locator("#result")).to_have_text("The service does not respond.")
     with serving(store, on_port=port) as client:

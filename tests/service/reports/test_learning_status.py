@@ -51,7 +51,7 @@ def told(facts: Facts, **changes: Any) -> str:
 
 
 def test_before_the_first_count_it_names_the_missing_step() -> None:
-    assert told(SURE, decisions=Counters()) == "Nothing yet: no decision has been requested."
+    assert told(SURE, decisions=Counters()) == "Waiting for the first decision: connect your page."
     assert told(SURE, decisions=Counters(issued=1)) == (
         "Nothing is counted yet: one decision is pending until the window of 30 minutes ends."
     )

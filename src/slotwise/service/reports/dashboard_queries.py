@@ -21,7 +21,6 @@ from slotwise.service.schemas.overview_schemas import (
     ItemsPage,
     NamedState,
     OverviewDocument,
-    StateDocument,
     TimelineDocument,
 )
 from slotwise.service.storage import open_store
@@ -64,8 +63,19 @@ class Dashboard:
         overview = await self.overview(name)
 
         async def build() -> bytes:
-            state: StateDocument = json.loads(overview.content)["state"]
-            return STATE.dump_json({**state, "name": name})
+            document: OverviewDocument = json.loads(overview.content)
+            decisions = document["decisions"]
+            views = decisions["clicked"] + decisions["no_click"]
+            return STATE.dump_json(
+                {
+                    **document["state"],
+                    "name": name,
+                    "views": views,
+                    "click_rate": decisions["clicked"] / views if views else None,
+                    "uplift": document["uplift"],
+                    "last_active": document["last_active"],
+                }
+            )
 
         return await self._responses.get(("state", name), overview.tag, build, version=overview.tag)
 

@@ -20,6 +20,19 @@ from slotwise.service.storage.decision_types import DAY
 #: days that are searched for a change, and days before them to compare with
 RECENT_DAYS: Final = 7
 BEFORE_DAYS: Final = 28
+#: characters of an item's name in a sentence
+MAX_QUOTED: Final = 40
+EMPTY_NAMES: Final[Mapping[str, str]] = {}
+
+
+def quoted(item: str, names: Mapping[str, str]) -> str:
+    """An item's name, or its id, for a sentence.
+
+    >>> quoted("a1", {"a1": "Green tea"}), quoted("b" * 50, {}) == "“" + "b" * 39 + "…”"
+    ('“Green tea”', True)
+    """
+    name = names.get(item, item)
+    return f"“{name if len(name) <= MAX_QUOTED else name[: MAX_QUOTED - 1] + '…'}”"
 
 
 class ItemDrift(NamedTuple):
@@ -37,15 +50,14 @@ class ItemDrift(NamedTuple):
     #: counted from 1, if it is a slot and no item that changed
     slot: int | None = None
 
-    def in_words(self) -> str:
-        """The drift in words."""
+    def in_words(self, names: Mapping[str, str] = EMPTY_NAMES) -> str:
+        """The drift in words, with the items' names for people."""
         way = "more" if self.after > self.before else "less"
         if self.slot is not None:
             return f"visitors click {way} in slot {self.slot}"
         if self.compared > 2 and self.alike * 2 > self.compared:
             return f"visitors click {way} on most items"
-        name = self.item if len(self.item) <= 40 else self.item[:39] + "…"
-        return f"visitors click {way} on “{name}”"
+        return f"visitors click {way} on {quoted(self.item, names)}"
 
 
 class DriftReport(NamedTuple):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from slotwise.service.metrics import STALENESS_BOUND_SECONDS
-from slotwise.service.reports.drift_view import DriftReport
+from slotwise.service.reports.drift_view import EMPTY_NAMES, DriftReport
 from slotwise.service.reports.model_fit_view import ModelFit
 from slotwise.service.schemas.overview_schemas import Check, CheckId, Level
 from slotwise.service.storage.count_rows import Counters
@@ -38,6 +39,21 @@ class Observed(NamedTuple):
     half_life: float | None
     #: whether the half-life is automatic
     is_automatic: bool = False
+    #: names of items for people, by id
+    names: Mapping[str, str] = EMPTY_NAMES
+
+
+#: what to do about a check that needs attention
+ADVICE: Final[Mapping[CheckId, str]] = {
+    "late": "Set a longer window under Settings.",
+    "silent": "Check that the page reports outcomes: errors of its requests are in the browser's console.",
+    "repeated": "Report the outcome of a decision once, or with the same value.",
+    "capped": "Look for bots among your visitors. If these are people, set a higher per_visitor_hour.",
+    "several": "If visitors usually open several items of a list, compare click models on an exported log.",
+    "fresh": "Check the load of this machine and of the store. Decisions go on with older counts.",
+    "fit": "Do not rely on the estimates of items and slots. The uplift stays valid.",
+    "drift": "If this is expected, nothing is to be done. A half-life, under Settings, forgets old counts sooner.",
+}
 
 
 def checks_of(observed: Observed) -> list[Check]:
@@ -52,10 +68,13 @@ def checks_of(observed: Observed) -> list[Check]:
         "several": _several(counters),
         "fresh": _fresh(observed.staleness),
         "fit": _fit(observed.fit),
-        "drift": _drift(observed.drift),
+        "drift": _drift(observed.drift, observed.names),
         "half_life": _half_life(observed),
     }
-    return [{"id": id, "level": level, "sentence": sentence} for id, (level, sentence) in judged.items()]
+    return [
+        {"id": id, "level": level, "sentence": sentence, "advice": ADVICE[id] if level == "look" else None}
+        for id, (level, sentence) in judged.items()
+    ]
 
 
 def _waiting(counters: Counters, until: str | None) -> _Judged:
@@ -81,7 +100,7 @@ def _late(counters: Counters) -> _Judged:
         return "unknown", "No decision has been made yet."
     sentence = f"{counters.late:,} of {counters.issued:,} decisions had an outcome after their deadline."
     level = _level(counters.late, counters.issued, MAX_LATE)
-    return level, f"{sentence} The window is too short." if level == "look" else sentence
+    return level, sentence
 
 
 def _silent(counters: Counters) -> _Judged:
@@ -89,7 +108,7 @@ def _silent(counters: Counters) -> _Judged:
         return "unknown", "No view without a click is counted yet."
     share = f"{100 * counters.silent / counters.no_click:.0f} % of the views without a click were never reported"
     if counters.silent > MAX_SILENT * counters.no_click and counters.no_click >= MIN_DECISIONS and not counters.clicked:
-        return "look", f"{share}, and there is no click either: is reporting broken?"
+        return "look", f"{share}, and there is no click either."
     return "fine", f"{share}: they count as no click."
 
 
@@ -106,7 +125,7 @@ def _capped(counters: Counters) -> _Judged:
         return "fine", "No decision was beyond a cap per visitor."
     sentence = f"{counters.capped:,} decisions of visitors beyond the hourly cap are not learned from."
     level = _level(counters.capped, counters.issued, MAX_CAPPED)
-    return level, f"{sentence} Are these bots?" if level == "look" else sentence
+    return level, sentence
 
 
 def _several(counters: Counters) -> _Judged:
@@ -133,12 +152,12 @@ def _fit(fit: ModelFit | None) -> _Judged:
     return fit.level, fit.sentence
 
 
-def _drift(report: DriftReport) -> _Judged:
+def _drift(report: DriftReport, names: Mapping[str, str]) -> _Judged:
     if not report.comparisons:
         return "unknown", "Not enough data to detect drift."
     if report.clearest is None:
         return "fine", "In the last 7 days, visitors clicked on items as in the weeks before."
-    words = report.clearest.in_words()
+    words = report.clearest.in_words(names)
     return "look", f"{words[0].upper()}{words[1:]} than before."
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
-from slotwise.service.reports.drift_view import ItemDrift
+from slotwise.service.reports.drift_view import ItemDrift, quoted
 from slotwise.service.schemas.overview_schemas import StateDocument, StateKind
 from slotwise.service.schemas.report_schemas import ItemEstimateDocument
 from slotwise.service.schemas.timestamps import rfc3339
@@ -50,6 +50,8 @@ class Facts:
     #: whether counts lose weight with age
     decays: bool = False
     exploring: bool = True
+    #: names of items for people, by id
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def state(facts: Facts) -> StateDocument:
@@ -76,7 +78,7 @@ def state(facts: Facts) -> StateDocument:
     learned = _learned(facts, seen)
     if facts.drift is not None:
         when = facts.drift.since
-        sentence = f"Something changed on {_day(when, facts.now)}: {facts.drift.in_words()}."
+        sentence = f"Something changed on {_day(when, facts.now)}: {facts.drift.in_words(facts.names)}."
         more = learned["sentence"]
         if not facts.decays:
             more += " Earlier counts still have full weight: with a half-life, under Settings, they lose weight."
@@ -94,8 +96,7 @@ def _nothing_yet(facts: Facts) -> StateDocument:
         )
     if facts.decisions.final:
         return _state("nothing_yet", "Nothing is counted yet: none of the lists so far was seen.")
-    how = "A page requests one with POST /v1/placements/NAME/decisions; the form under “API” sends that request."
-    return _state("nothing_yet", "Nothing yet: no decision has been requested.", more=how)
+    return _state("nothing_yet", "Waiting for the first decision: connect your page.")
 
 
 def _learned(facts: Facts, seen: int) -> StateDocument:
@@ -105,7 +106,7 @@ def _learned(facts: Facts, seen: int) -> StateDocument:
         if since is None or facts.now - since < HOUR:
             return _state("settled", "Settled: this list is the best one.", since=since)
         return _state("settled", f"Settled: this list has been best for {_duration(facts.now - since)}.", since=since)
-    inside, outside = _short(pair.inside), _short(pair.outside)
+    inside, outside = quoted(pair.inside, facts.names), quoted(pair.outside, facts.names)
     if abs(pair.lead) + NormalDist().inv_cdf(0.95) * pair.error < math.log1p(CLOSE):
         return _state(
             "close",
@@ -218,10 +219,6 @@ def _state(
         "since": None if since is None else rfc3339(since),
         "views_needed": views,
     }
-
-
-def _short(name: str) -> str:
-    return f"“{name if len(name) <= 40 else name[:39] + '…'}”"
 
 
 def _day(time: float, now: float) -> str:

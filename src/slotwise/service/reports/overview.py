@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -17,6 +17,7 @@ from slotwise.service.reports.model_fit_view import ModelFit, fit
 from slotwise.service.reports.placement_estimates import EstimatesView, ForOwner, PlacementEstimates
 from slotwise.service.reports.uplift import Span, pays
 from slotwise.service.schemas.definition import PlacementDefinition
+from slotwise.service.schemas.item_schema import ItemLabel, label_of
 from slotwise.service.schemas.overview_schemas import (
     ItemNow,
     ItemsPage,
@@ -26,6 +27,7 @@ from slotwise.service.schemas.overview_schemas import (
     SlotNow,
 )
 from slotwise.service.schemas.report_schemas import EstimatesDocument, ItemEstimateDocument
+from slotwise.service.schemas.timestamps import rfc3339
 from slotwise.service.storage import Store
 from slotwise.service.storage.count_rows import Counters
 from slotwise.service.storage.decision_types import DAY, HOUR
@@ -78,6 +80,9 @@ class Overviews:
         assert details is not None
         assert overall.for_owner is not None
         has_counts = _has_counts(view.counters)
+        best_list = _best_list(definition, details, has_counts)
+        items = relevant(estimates["items"], details.values, details.shown_list, has_counts=has_counts)[:MAX_ITEMS]
+        names = {item.id: item.name for item in definition.items if item.name is not None}
         model_fit = fit(overall.document, overall.for_owner.slot_shows) if definition.half_life is None else None
         observed = Observed(
             overall.counters,
@@ -87,6 +92,7 @@ class Overviews:
             by_hour.drift,
             estimates["half_life"],
             definition.half_life == "auto",
+            names,
         )
         return {
             "name": request.name,
@@ -99,16 +105,18 @@ class Overviews:
             "window_seconds": estimates["window_seconds"],
             "segments": definition.segments,
             "segment": list(request.segment),
-            "state": state(_facts(view, overall, by_hour, last, now)),
+            "state": state(_facts(view, overall, by_hour, last, now, names)),
             "uplift": estimates["uplift"],
             "uplift_in_period": recent,
             "pays": pays(estimates["uplift"], definition.holdout),
             "pays_in_period": pays(recent, definition.holdout),
             "period": request.period,
-            "best_list": _best_list(definition, details, has_counts),
-            "items": relevant(estimates["items"], details.values, details.shown_list, has_counts=has_counts)[
-                :MAX_ITEMS
-            ],
+            "best_list": best_list,
+            "items": items,
+            "labels": labels(
+                definition,
+                {item["id"] for item in items} | {id for slot in best_list for id in (slot["item"], slot["runner_up"])},
+            ),
             "position_bias": _slots(view, model_fit if not request.segment else None, details),
             "decisions": _counts(view.counters, estimates),
             "by_segment": sorted(estimates["by_segment"], key=lambda counts: -counts["decisions"]["issued"])[
@@ -118,18 +126,22 @@ class Overviews:
             # without counted views it would be the prior's
             "shadow": estimates["shadow"] if has_counts else None,
             "half_life": estimates["half_life"],
+            "last_active": None if last is None else rfc3339(last),
         }
 
     async def items(self, name: str, search: str, offset: int, limit: int) -> ItemsPage:
-        """A page of the items whose names contain the text, ignoring case, the most relevant first."""
+        """A page of the items whose ids or names contain the text, ignoring case, the most relevant first."""
         view = await self._estimates.look(name, for_owner=True)
         assert view.for_owner is not None
         text = search.casefold()
-        matching = [item for item in view.document["items"] if text in item["id"].casefold()]
+        named = {item.id for item in view.definition.items if item.name is not None and text in item.name.casefold()}
+        matching = [item for item in view.document["items"] if text in item["id"].casefold() or item["id"] in named]
         details = view.for_owner
         ordered = relevant(matching, details.values, details.shown_list, has_counts=_has_counts(view.counters))
+        page = ordered[offset : offset + limit]
         return {
-            "items": ordered[offset : offset + limit],
+            "items": page,
+            "labels": labels(view.definition, {item["id"] for item in page}),
             "found": len(matching),
             "of": len(view.document["items"]),
         }
@@ -156,7 +168,20 @@ def _read_by_hour(
     return _ByHour(hour, version.version, find_drift(counts, bias, now, alpha), lists)
 
 
-def _facts(view: EstimatesView, overall: EstimatesView, by_hour: _ByHour, last_hour: int | None, now: float) -> Facts:
+def labels(definition: PlacementDefinition, ids: Collection[str | None]) -> dict[str, ItemLabel]:
+    """Names, addresses and pictures of these items, as far as they have any."""
+    found = ((item.id, label_of(item)) for item in definition.items if item.id in ids)
+    return {id: label for id, label in found if label}
+
+
+def _facts(
+    view: EstimatesView,
+    overall: EstimatesView,
+    by_hour: _ByHour,
+    last_hour: int | None,
+    now: float,
+    names: Mapping[str, str],
+) -> Facts:
     definition = view.definition
     assert overall.for_owner is not None
     return Facts(
@@ -173,6 +198,7 @@ def _facts(view: EstimatesView, overall: EstimatesView, by_hour: _ByHour, last_h
         by_hour.drift.clearest,
         definition.half_life is not None,
         definition.exploring,
+        names,
     )
 
 

@@ -103,7 +103,7 @@ class PlacementDefinition(Strict):
     slots: Annotated[int, Field(ge=1, le=MAX_SLOTS)]
     """The number of items shown at once."""
     items: Annotated[list[ListedItem], Field(min_length=1, max_length=MAX_ITEMS)]
-    """Ids, or objects with an id, a value and features; at least as many as slots."""
+    """Ids, or objects with an id and properties such as value, features and name; at least as many as slots."""
     policy: Annotated[str, StringConstraints(max_length=MAX_NAME)] | None = None
     """The id of a registered policy; null is the default."""
     window_seconds: Window = 1800.0

@@ -1,19 +1,24 @@
-"""The schema of an item: an id, or an id with the value of a click and features."""
+"""The schema of an item: an id, or an id with the value of a click, features, and how people recognise it."""
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final, NotRequired
+from urllib.parse import urlsplit
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
     PlainSerializer,
+    StringConstraints,
     Tag,
     with_config,
 )
+from pydantic_core import PydanticCustomError
 
 # pydantic supports the one in `typing` from Python 3.12 on
 from typing_extensions import TypedDict
@@ -23,6 +28,9 @@ from slotwise.service.schemas.name_rules import Name
 from slotwise.service.schemas.report_schemas import closed
 
 MAX_FEATURES: Final = 50
+MAX_ADDRESS: Final = 2_000
+#: a host, and nothing that a browser would drop or read as another scheme
+_ADDRESS: Final = re.compile(r"https?://[^\s/?#@\\]+([/?#][^\s\\]*)?", re.IGNORECASE)
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -32,6 +40,21 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
 
 
+def _has_host(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        return bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
+def _web_address(text: str) -> str:
+    if not _ADDRESS.fullmatch(text) or not text.isprintable() or not _has_host(text):
+        raise PydanticCustomError("web_address", "must be an address that starts with http:// or https://")
+    return text
+
+
+WebAddress = Annotated[str, StringConstraints(max_length=MAX_ADDRESS), AfterValidator(_web_address)]
 Feature = Annotated[
     Annotated[Finite, Tag("=number")] | Annotated[str, Tag("=text")],
     Discriminator(lambda value: "=text" if isinstance(value, str) else "=number"),
@@ -47,6 +70,12 @@ class ItemSettings(Strict):
     """The value of a click on it, relative to clicks on other items; 1 if it is not given."""
     features: Annotated[dict[Name, Feature], Field(max_length=MAX_FEATURES)] = {}
     """Numbers and texts by name. Estimates of items with similar features inform each other."""
+    name: Name | None = None
+    """A name for people, which the dashboard shows instead of the id."""
+    url: WebAddress | None = None
+    """The address of the item's own page, which the dashboard links to."""
+    image: WebAddress | None = None
+    """The address of a picture of the item, which the dashboard shows."""
 
 
 class Item(ItemSettings):
@@ -61,8 +90,17 @@ def _named(item: object) -> object:
     return {"id": item} if isinstance(item, str) else item
 
 
+@with_config(closed({"name": "Coffee beans"}))
+class ItemLabel(TypedDict):
+    """How people recognise an item."""
+
+    name: NotRequired[str]
+    url: NotRequired[str]
+    image: NotRequired[str]
+
+
 @with_config(closed({"id": "beans", "value": 2.5}))
-class ItemDocument(TypedDict):
+class ItemDocument(ItemLabel):
     """An item with its properties."""
 
     id: str
@@ -70,9 +108,22 @@ class ItemDocument(TypedDict):
     features: NotRequired[dict[str, float | str]]
 
 
+def label_of(item: Item) -> ItemLabel:
+    """The item's name, address and picture, as far as they were given."""
+    label: ItemLabel = {}
+    if item.name is not None:
+        label["name"] = item.name
+    if item.url is not None:
+        label["url"] = item.url
+    if item.image is not None:
+        label["image"] = item.image
+    return label
+
+
 def document_of(item: Item) -> ItemDocument:
     """The item as JSON, without properties that were not given."""
-    document: ItemDocument = {"id": item.id}
+    # mypy: a label might have these keys with other types, as it is not closed
+    document: ItemDocument = {"id": item.id, **label_of(item)}  # type: ignore[typeddict-item]
     if item.value is not None:
         document["value"] = item.value
     if item.features:
@@ -85,7 +136,7 @@ def _as_given(item: Item) -> str | ItemDocument:
     return document if len(document) > 1 else item.id
 
 
-#: an id, or an object with an id, the value of a click and features
+#: an id, or an object with an id and properties
 ListedItem = Annotated[
     Item,
     BeforeValidator(_named, json_schema_input_type=Name | Item),

@@ -8,6 +8,7 @@ from pydantic import with_config
 from typing_extensions import TypedDict
 
 from slotwise.service.schemas.definition import Mode
+from slotwise.service.schemas.item_schema import ItemLabel
 from slotwise.service.schemas.report_schemas import (
     CURRENT_EXAMPLE,
     ITEM_EXAMPLE,
@@ -48,11 +49,30 @@ class StateDocument(TypedDict):
     """The estimated number of further views until the list is settled, if clicks continue as before."""
 
 
-@with_config(closed({"name": "home", **_STATE}))
+@with_config(
+    closed(
+        {
+            "name": "home",
+            **_STATE,
+            "views": 331,
+            "click_rate": 0.175,
+            "uplift": None,
+            "last_active": "2026-11-16T08:00:00.000Z",
+        }
+    )
+)
 class NamedState(StateDocument):
-    """The learning status of a placement, with its name."""
+    """The learning status of a placement, with its name and the numbers of a list of placements."""
 
     name: str
+    views: int
+    """Counted views since the start."""
+    click_rate: float | None
+    """The share of the views with a click; null without views."""
+    uplift: UpliftDocument | None
+    """Since the start; null until both arms have final decisions."""
+    last_active: str | None
+    """Start of the last hour in which a decision was issued, or of the last day; null if none was in 90 days."""
 
 
 @with_config(closed())
@@ -116,6 +136,8 @@ class Check(TypedDict):
     level: Level
     """`fine`, `look` if it needs attention, or `unknown` if there is not enough data."""
     sentence: str
+    advice: str | None
+    """Advice if it needs attention, otherwise null."""
 
 
 @with_config(closed())
@@ -161,6 +183,7 @@ _ITEM: Final = {**ITEM_EXAMPLE, "value": None}
                 }
             ],
             "items": [_ITEM],
+            "labels": {"tea": {"name": "Green tea"}},
             "position_bias": [
                 {
                     "slot": 1,
@@ -176,9 +199,17 @@ _ITEM: Final = {**ITEM_EXAMPLE, "value": None}
             ],
             "decisions": {**CURRENT_EXAMPLE, "silent": 12, "duplicates": 1, "conflicts": 0},
             "by_segment": [],
-            "checks": [{"id": "late", "level": "fine", "sentence": "2 of 370 decisions had an outcome too late."}],
+            "checks": [
+                {
+                    "id": "late",
+                    "level": "fine",
+                    "sentence": "2 of 370 decisions had an outcome too late.",
+                    "advice": None,
+                }
+            ],
             "shadow": None,
             "half_life": None,
+            "last_active": "2026-11-16T08:00:00.000Z",
         }
     )
 )
@@ -210,6 +241,8 @@ class OverviewDocument(TypedDict):
     best_list: list[SlotNow]
     items: list[ItemNow]
     """The most relevant items: the current list, then by probability of belonging to it, then by attractiveness."""
+    labels: dict[str, ItemLabel]
+    """By id: names, addresses and pictures of the listed items and of runners-up that have any."""
     position_bias: list[SlotBias]
     decisions: OverviewCounts
     by_segment: list[SegmentCounts]
@@ -218,13 +251,17 @@ class OverviewDocument(TypedDict):
     """Health checks, over all segments."""
     shadow: ShadowDocument | None
     half_life: float | None
+    last_active: str | None
+    """Start of the last hour in which a decision was issued, or of the last day; null if none was in 90 days."""
 
 
-@with_config(closed({"items": [_ITEM], "found": 1, "of": 2}))
+@with_config(closed({"items": [_ITEM], "labels": {}, "found": 1, "of": 2}))
 class ItemsPage(TypedDict):
     """A page of search results, the most relevant items first."""
 
     items: list[ItemNow]
+    labels: dict[str, ItemLabel]
+    """By id: names, addresses and pictures of the items that have any."""
     found: int
     """The number of matching items."""
     of: int

@@ -18,15 +18,19 @@ from slotwise.service.http.endpoint import Operation
 from slotwise.service.http.middleware.auth import PLACEMENT_PAGES
 
 _PACKAGE: Final = "slotwise.service.http"
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src {images}; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 #: headers of every page: it loads nothing from other hosts
 HEADERS: Final = {
-    "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
+    "Content-Security-Policy": _POLICY.format(images="'self'"),
+    "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
+#: those of the dashboard, which shows pictures of items: they are usually on another host
+DASHBOARD_HEADERS: Final = {**HEADERS, "Content-Security-Policy": _POLICY.format(images="'self' https: http:")}
 
 
 class Assets(StaticFiles):
@@ -67,7 +71,7 @@ class Pages:
 
     async def dashboard(self, _: Request) -> Response:
         """Return the dashboard's page, which requests its data from the API."""
-        return HTMLResponse(self._dashboard, headers=HEADERS)
+        return HTMLResponse(self._dashboard, headers=DASHBOARD_HEADERS)
 
     async def docs(self, _: Request) -> Response:
         """Return the API documentation, with examples to send."""

@@ -1,6 +1,6 @@
 /* Actions on placements: each asks for confirmation, expects the version that it read, and shows its result. */
 
-import { ask, path } from "./api.js";
+import { ask, canChange, path } from "./api.js";
 import { confirm, field, select } from "./dialog.js";
 import { el, name } from "./dom.js";
 import { EXPORTS, save } from "./export.js";
@@ -62,18 +62,23 @@ export function placementActions({ name: called, mode, exploring }) {
   return el(
     "div",
     { class: "actions", role: "group", "aria-label": "Actions" },
-    button("Add items", () => add(called)),
-    button("Settings", () => changeSettings(called)),
-    button("Control order", () => reorder(called)),
-    modes,
+    canChange()
+      ? [
+          button("Add items", () => add(called)),
+          button("Settings", () => changeSettings(called)),
+          button("Control order", () => reorder(called)),
+          modes,
+        ]
+      : null,
     button("Export", () => exportFiles(called)),
-    button("Delete", () => remove(called), null, "grave"),
+    canChange() ? null : el("span", { class: "quiet small", id: "read-only" }, "Your API key can read, and change nothing."),
     lastResult(),
   );
 }
 
 /** The buttons of an item. */
 export function itemActions(called, item) {
+  if (!canChange()) return null;
   return el(
     "span",
     { class: "actions" },
@@ -87,7 +92,7 @@ export function listActions() {
   return el(
     "div",
     { class: "actions", role: "group", "aria-label": "Actions" },
-    button("New placement", create),
+    canChange() ? button("New placement", create) : null,
     lastResult(),
   );
 }
@@ -148,10 +153,24 @@ async function add(called) {
 async function changeSettings(called) {
   const { definition, tag } = await fetchPlacement(called);
   const { parts, read } = settings(definition);
+  const deleting = el(
+    "button",
+    {
+      type: "button",
+      class: "grave",
+      onclick: () => {
+        deleting.closest("dialog").close();
+        starting(() => remove(called))();
+      },
+    },
+    "Delete this placement …",
+  );
+  const danger = el("div", { class: "danger", role: "group", "aria-label": "Danger zone" }, el("b", null, "Danger zone"), el("p", null, "Deleting a placement deletes its decisions and counts too."), deleting);
   const done = await confirm({
     title: "Settings",
     words: ["Changes apply from the next view on. Counts are kept."],
     fields: parts,
+    after: danger,
     verb: "Save",
     check: () => (Object.keys(difference(definition, read())).length ? null : "There is no change to save."),
     act: () => change(called, difference(definition, read()), tag),
@@ -238,15 +257,20 @@ async function edit(called, item) {
     { "": "Not pinned", ...Object.fromEntries(slots) },
     String(definition.pin[item] ?? ""),
   );
+  const texts = Object.fromEntries(["name", "url", "image"].map((key) => [key, el("input", { type: key === "name" ? "text" : "url", value: current[key] ?? "", autocomplete: "off" })]));
   const settings = () => {
-    const { id = item, features = {}, ...rest } = typeof current === "string" ? {} : current;
-    delete rest.value;
-    return { id, ...rest, features, ...(value.value.trim() === "" ? {} : { value: Number(value.value) }) };
+    const { id = item, features = {} } = typeof current === "string" ? {} : current;
+    const given = Object.entries(texts).map(([key, control]) => [key, control.value.trim()]);
+    if (value.value.trim() !== "") given.push(["value", Number(value.value)]);
+    return { id, features, ...Object.fromEntries(given.filter(([, text]) => text !== "")) };
   };
   const done = await confirm({
     title: "Edit",
     words: [name(item)],
     fields: [
+      field("Name", texts.name, "Shown on this dashboard instead of the id."),
+      field("Link", texts.url, "Address of the item's own page: http:// or https://"),
+      field("Picture", texts.image, "Address of a picture: http:// or https://"),
       field("Value of a click", value, "Relative to clicks on other items; lists then maximise value. If empty, it is 1 or learned."),
       field("Pinned to", slot, "Everybody sees the item there, regardless of the estimates."),
     ],

@@ -26,6 +26,13 @@ export function getKey() {
   return sessionStorage.getItem(KEY);
 }
 
+let readOnly = false;
+
+/** Whether this tab may change things: the API key of the last response was not a key for reading. */
+export function canChange() {
+  return !readOnly;
+}
+
 /** A path of the API: path("placements", name, "overview"). */
 export function path(...parts) {
   return "/v1/" + parts.map(encodeURIComponent).join("/");
@@ -58,6 +65,7 @@ export async function ask(address, { tag = null, method = "GET", body, headers =
     if (problem.name === "AbortError") throw problem;
     throw new Unreachable("the service does not respond");
   }
+  readOnly = response.headers.get("Slotwise-Access") === "read";
   if (response.status === 304) return null;
   if (!response.ok) throw new Refused(response.status, detail(text, response), key);
   return { body: JSON.parse(text), tag: response.headers.get("ETag"), headers: response.headers };

@@ -10,7 +10,7 @@
  */
 
 import { el, name, svg } from "./dom.js";
-import { day, hour, moment } from "./format.js";
+import { day, hour, moment, utcDay } from "./format.js";
 
 const HEIGHT = 200;
 const LEFT = 52;
@@ -38,8 +38,10 @@ export function shareChart(options) {
 }
 
 class Chart {
-  constructor({ title, times, series, marks = [], write, stacked, unfinished = false, highest = null, most = Infinity, height = HEIGHT, note = null }) {
+  constructor({ title, times, series, marks = [], write, stacked, unfinished = false, highest = null, most = Infinity, height = HEIGHT, note = null, daily = false }) {
     Object.assign(this, { title, times, series, marks, write, stacked, height, unfinished });
+    this.daily = daily;
+    this.when = daily ? utcDay : moment;
     this.at = null;
     this.highest = highest ?? Math.min(most, ceiling(series));
     this.readout = el("output", { class: "readout" });
@@ -85,7 +87,7 @@ class Chart {
     if (!this.times.length) return "There is no data yet.";
     const last = this.times.length - 1;
     const ends = this.series.filter((of) => of.values[last] !== null).map((of) => `${of.name} ${this.write(of.values[last])}`);
-    return `From ${moment(this.times[0])} to ${moment(this.times[last])}. Latest: ${ends.join(", ") || "no data"}.`;
+    return `From ${this.when(this.times[0])} to ${this.when(this.times[last])}. Latest: ${ends.join(", ") || "no data"}.`;
   }
 
   /** The numbers as a table, created when it is opened. */
@@ -102,9 +104,9 @@ class Chart {
   }
 
   table() {
-    const head = el("tr", null, el("th", { scope: "col" }, "from (UTC)"), this.series.map((of) => el("th", { scope: "col", class: "n" }, name(of.name))));
+    const head = el("tr", null, el("th", { scope: "col" }, "from"), this.series.map((of) => el("th", { scope: "col", class: "n" }, name(of.name))));
     const rows = this.times.map((time, at) =>
-      el("tr", null, el("th", { scope: "row" }, moment(time)), this.series.map((of) => el("td", { class: "n" }, this.text(of, at)))),
+      el("tr", null, el("th", { scope: "row" }, this.when(time)), this.series.map((of) => el("td", { class: "n" }, this.text(of, at)))),
     );
     return el("table", null, el("thead", null, head), el("tbody", null, rows.reverse()));
   }
@@ -139,7 +141,7 @@ class Chart {
       svg("text", { x: LEFT - 8, y: this.y(value) + 4, "text-anchor": "end" }, this.write(value)),
     ]);
     if (!this.times.length) return grid;
-    const write = last - first > 3 * 24 * HOUR ? day : hour;
+    const write = this.daily ? utcDay : last - first > 3 * 24 * HOUR ? day : hour;
     const room = Math.max(1, Math.floor((this.width - LEFT - RIGHT) / 110));
     // the starts of periods that are closest to even distances
     const even = Array.from({ length: room + 1 }, (_, number) => first + (number / room) * (last - first));
@@ -242,7 +244,7 @@ class Chart {
     const next = this.times[at + 1] ?? time + HOUR;
     const marks = this.marks.filter((mark) => mark.time >= time && mark.time < next).map((mark) => ` · ${mark.text}`);
     this.readout.replaceChildren(
-      `${moment(time)}${this.unfinished && at === this.times.length - 1 ? ", so far" : ""}: `,
+      `${this.when(time)}${this.unfinished && at === this.times.length - 1 ? ", so far" : ""}: `,
       ...this.series.flatMap((of, number) => [number ? " · " : "", name(of.name), ` ${this.text(of, at)}`]),
       ...marks,
     );

@@ -29,7 +29,7 @@ export function select(options, chosen) {
  * If a change is rejected, the dialog keeps the input and shows the reason. `check()` may return an error message before
  * anything is sent.
  */
-export function confirm({ title, words = [], fields = [], verb, grave = false, act, check = () => null }) {
+export function confirm({ title, words = [], fields = [], verb, grave = false, after = null, act, check = () => null }) {
   return new Promise((resolve) => {
     const before = document.activeElement;
     let answer = null;
@@ -87,6 +87,7 @@ export function confirm({ title, words = [], fields = [], verb, grave = false, a
         submit,
         el("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
       ),
+      after,
     );
     const dialog = el("dialog", { class: "ask", "aria-label": title }, form);
     dialog.addEventListener("close", () => {

@@ -30,6 +30,22 @@ export function name(text) {
   return el("bdi", { title: text.length > 60 ? text : null }, text);
 }
 
+/** The name of an item for people, or its id. */
+export function called(id, labels) {
+  return labels[id]?.name ?? id;
+}
+
+/** An item as people know it: its picture, and its name as a link to its own page. */
+export function item(id, labels, { picture = false } = {}) {
+  const { url, image } = labels[id] ?? {};
+  const text = el("bdi", { title: labels[id]?.name ? id : id.length > 60 ? id : null }, called(id, labels));
+  return [
+    // a picture of another host: without the address of this page, and nothing if it cannot be had
+    picture && image ? el("img", { class: "thumb", src: image, alt: "", loading: "lazy", decoding: "async", referrerpolicy: "no-referrer", onerror: (event) => event.target.remove() }) : null,
+    url ? el("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, text) : text,
+  ];
+}
+
 /** A question whose answer opens: why("How is this computed?", "…", "…"). */
 export function why(question, ...answers) {
   return el(
@@ -38,6 +54,11 @@ export function why(question, ...answers) {
     el("summary", { "data-key": `open:${question}` }, question),
     answers.map((answer) => (typeof answer === "string" ? el("p", null, answer) : answer)),
   );
+}
+
+/** Content that is folded until the viewer opens it: folded("All checks", …). */
+export function folded(title, ...content) {
+  return el("details", { class: "folded", "data-key": title }, el("summary", { "data-key": `open:${title}` }, title), content);
 }
 
 /** A group of buttons, one of which is pressed: choices("Period", {"7d": "7 days"}, "7d", (value) => …). */

@@ -2,16 +2,14 @@
 
 const COUNT = new Intl.NumberFormat("en");
 const AMOUNT = new Intl.NumberFormat("en", { minimumSignificantDigits: 3, maximumSignificantDigits: 3 });
-const UTC = { timeZone: "UTC" };
-const DAY = new Intl.DateTimeFormat("en-GB", { ...UTC, day: "numeric", month: "short" });
-const HOUR = new Intl.DateTimeFormat("en-GB", { ...UTC, weekday: "short", hour: "2-digit", minute: "2-digit" });
-const MOMENT = new Intl.DateTimeFormat("en-GB", {
-  ...UTC,
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-});
+const DATE = { day: "numeric", month: "short" };
+const TIME = { hour: "2-digit", minute: "2-digit" };
+// counts by day are of days in UTC
+const UTC_DAY = new Intl.DateTimeFormat("en-GB", { ...DATE, timeZone: "UTC" });
+const LOCAL_DAY = new Intl.DateTimeFormat("en-GB", DATE);
+const HOUR = new Intl.DateTimeFormat("en-GB", { ...TIME, weekday: "short" });
+const MOMENT = new Intl.DateTimeFormat("en-GB", { ...DATE, ...TIME, timeZoneName: "short" });
+const AGO = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 /** Text for a missing estimate. */
 export const UNKNOWN = "not known yet";
@@ -48,10 +46,15 @@ export function chance(probability) {
   return `${Math.round(probability * 100)}\u202f%`;
 }
 
-/** A difference of click rates in percentage points, +0.52 points, or of values, +0.12. */
-export function difference(number, measure) {
+/** A difference per view as one per 1,000 views, with its sign: +5.20 */
+export function perThousand(number) {
   const sign = number > 0 ? "+" : number < 0 ? "\u2212" : "";
-  return sign + measured(Math.abs(number), measure).replace("\u202f%", " points");
+  return sign + amount(Math.abs(1000 * number));
+}
+
+/** The unit of `perThousand`: a person can imagine clicks per 1,000 views. */
+export function unit(measure) {
+  return measure === "value_per_view" ? "value per 1,000 views" : "clicks per 1,000 views";
 }
 
 /** A click rate in per cent, or a value per view. */
@@ -64,19 +67,31 @@ export function interval(low, high, write = amount) {
   return `${write(low)} to ${high === null ? "no upper limit" : write(high)}`;
 }
 
-/** 14 Nov */
-export function day(time) {
-  return DAY.format(new Date(time));
+/** 14 Nov, a day in UTC */
+export function utcDay(time) {
+  return UTC_DAY.format(new Date(time));
 }
 
-/** Sat 14:00 */
+/** 14 Nov, where the viewer is */
+export function day(time) {
+  return LOCAL_DAY.format(new Date(time));
+}
+
+/** Sat 14:00, where the viewer is */
 export function hour(time) {
   return HOUR.format(new Date(time));
 }
 
-/** 14 Nov, 14:00 UTC */
+/** 14 Nov, 14:00 CET, where the viewer is */
 export function moment(time) {
-  return `${MOMENT.format(new Date(time))} UTC`;
+  return MOMENT.format(new Date(time));
+}
+
+/** The start of an hour or day as text: this hour, 3 hours ago, yesterday */
+export function ago(time, now = Date.now()) {
+  const hours = Math.floor((now - Date.parse(time)) / 3_600_000);
+  if (hours < 1) return "this hour";
+  return hours < 48 ? AGO.format(-hours, "hour") : AGO.format(-Math.floor(hours / 24), "day");
 }
 
 /** 90 seconds, 30 minutes, 3 hours, 2 days */

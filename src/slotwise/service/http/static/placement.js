@@ -5,10 +5,13 @@
  * (period, segment, range, slot), and `change({period: "28d"})` changes them.
  */
 
-import { path } from "./api.js";
+import { canChange, path } from "./api.js";
 import { el, swap } from "./dom.js";
 import { follow } from "./live.js";
+import * as attention from "./parts/attention.js";
 import * as changes from "./parts/changes.js";
+import * as connect from "./parts/connect.js";
+import * as filter from "./parts/filter.js";
 import * as health from "./parts/health.js";
 import * as items from "./parts/items.js";
 import * as list from "./parts/list.js";
@@ -19,8 +22,10 @@ import * as state from "./parts/state.js";
 import * as time from "./parts/time.js";
 
 /** Parts by name, in order; the two of a pair are side by side if there is room. */
-const LAYOUT = [{ state }, { pays, list }, { time }, { items }, { slots, segments }, { health }, { changes }];
-const DEFAULTS = { period: "7d", range: "", slot: "1" };
+const LAYOUT = [{ state }, { attention }, { connect }, { filter }, { pays, list }, { time }, { items }, { slots, segments }, { health }, { changes }];
+/** Parts of a placement without a decision; `connect` is empty from the first one on. */
+const AT_FIRST = new Set(["state", "connect", "items", "changes"]);
+const DEFAULTS = { period: "start", range: "", slot: "1" };
 
 /** Messages after a number of seconds without a first response. */
 const WAITING = [
@@ -39,7 +44,7 @@ export function showPlacement({ main, signal, tell }, name) {
     waiting,
     LAYOUT.map((row) => {
       const drawn = Object.keys(row).map((part) => {
-        sections.set(part, { part: row[part], before: null, section: el("section", { id: part, class: part === "state" ? null : "section" }) });
+        sections.set(part, { part: row[part], before: null, section: el("section", { id: part, class: ["state", "attention", "filter"].includes(part) ? null : "section" }) });
         return sections.get(part).section;
       });
       return drawn.length > 1 ? el("div", { class: "pair" }, drawn) : drawn[0];
@@ -57,11 +62,12 @@ export function showPlacement({ main, signal, tell }, name) {
   function show(overview) {
     timers.forEach(clearTimeout);
     waiting.remove();
-    for (const one of sections.values()) {
-      const now = JSON.stringify([one.part.of(overview), page.view]);
+    for (const [part, one] of sections) {
+      const drawn = overview.decisions.issued > 0 || AT_FIRST.has(part);
+      const now = JSON.stringify([drawn, canChange(), one.part.of(overview), page.view]);
       if (now === one.before) continue;
       one.before = now;
-      swap(one.section, one.part.draw(overview, page));
+      swap(one.section, drawn ? one.part.draw(overview, page) : []);
     }
     main.dataset.ready = "";
   }
@@ -70,9 +76,9 @@ export function showPlacement({ main, signal, tell }, name) {
     asking.abort();
     asking = new AbortController();
     const { period, segment } = page.view;
-    const query = new URLSearchParams({ period });
+    const query = new URLSearchParams(period === "start" ? {} : { period });
     for (const one of segment) query.append("segment", one);
-    return follow(`${path("placements", name, "overview")}?${query}`, show, tell, AbortSignal.any([signal, asking.signal]));
+    return follow(`${path("placements", name, "overview")}${query.size ? `?${query}` : ""}`, show, tell, AbortSignal.any([signal, asking.signal]));
   }
 
   time.prefetch(page);

@@ -1,7 +1,7 @@
 /* Checks, one sentence each, and the counts behind them. */
 
-import { el, why } from "../dom.js";
-import { count } from "../format.js";
+import { el, folded, why } from "../dom.js";
+import { count, many } from "../format.js";
 
 const SIGNS = { fine: ["✓", "OK"], look: ["!", "warning"], unknown: ["–", "not known yet"] };
 const KINDS = {
@@ -19,36 +19,51 @@ const KINDS = {
   several: ["several clicks", "The visitor clicked more than one item; the first click counts."],
 };
 
-export function of({ checks, decisions, segment }) {
-  return [checks, decisions, segment];
+export function of({ checks, decisions }) {
+  return [checks, decisions];
 }
 
 export function draw({ checks, decisions }) {
   return [
     el("h2", null, "Health"),
-    el("p", { class: "lead" }, "Whether you can rely on the numbers above."),
-    el("ul", { class: "checks", id: "checks" }, checks.map(check)),
+    el("p", { class: "lead", id: "health-summary" }, summary(checks)),
+    folded(
+      "All checks",
+      el("ul", { class: "checks", id: "checks" }, checks.map(check)),
+      why(
+        "When does a check warn?",
+        "If more than 1\u202f% of the decisions are late, conflict or are capped. If more than 5\u202f% of the clicked lists have several clicks. Also if no outcomes are reported, the model does not fit, or clicks drift. Also if this worker is more than a second behind the store.",
+      ),
+    ),
+    folded("Decisions by outcome", table(decisions)),
+  ];
+}
+
+function table(decisions) {
+  return el(
+    "div",
+    { class: "wide", tabindex: "0", role: "region", "aria-label": "Decisions" },
     el(
-      "div",
-      { class: "wide", tabindex: "0", role: "region", "aria-label": "Decisions" },
+      "table",
+      { id: "decisions-table" },
+      el("thead", null, el("tr", null, el("th", { scope: "col" }, "decisions"), el("th", { scope: "col", class: "n" }, "count"), el("th", { scope: "col" }, "meaning"))),
       el(
-        "table",
-        { id: "decisions-table" },
-        el("thead", null, el("tr", null, el("th", { scope: "col" }, "decisions"), el("th", { scope: "col", class: "n" }, "count"), el("th", { scope: "col" }, "meaning"))),
-        el(
-          "tbody",
-          null,
-          Object.entries(KINDS).map(([kind, [word, meaning]]) =>
-            el("tr", null, el("th", { scope: "row" }, word), el("td", { class: "n", "data-kind": kind }, count(decisions[kind])), el("td", { class: "quiet" }, meaning)),
-          ),
+        "tbody",
+        null,
+        Object.entries(KINDS).map(([kind, [word, meaning]]) =>
+          el("tr", null, el("th", { scope: "row" }, word), el("td", { class: "n", "data-kind": kind }, count(decisions[kind])), el("td", { class: "quiet" }, meaning)),
         ),
       ),
     ),
-    why(
-      "When does a check warn?",
-      "If more than 1\u202f% of the decisions are late, conflict or are capped. If more than 5\u202f% of the clicked lists have several clicks. Also if no outcomes are reported, the model does not fit, or clicks drift. Also if this worker is more than a second behind the store.",
-    ),
-  ];
+  );
+}
+
+/** What needs attention is at the top of the page. */
+function summary(checks) {
+  const looks = checks.filter((check) => check.level === "look").length;
+  const unknown = checks.filter((check) => check.level === "unknown").length;
+  const fine = checks.length - looks - unknown;
+  return [`${fine} of ${many(checks.length, "check")} OK`, looks ? `${looks} need attention: see the top of the page` : null, unknown ? `${unknown} not known yet` : null].filter(Boolean).join(", ") + ".";
 }
 
 function check({ id, level, sentence }) {

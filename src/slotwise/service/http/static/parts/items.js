@@ -2,7 +2,7 @@
 
 import { itemActions } from "../actions.js";
 import { ask, path } from "../api.js";
-import { el, name, svg, swap, why } from "../dom.js";
+import { el, item as shown, svg, swap, why } from "../dom.js";
 import { amount, chance, count, interval, many, UNKNOWN } from "../format.js";
 
 const AT_FIRST = 12;
@@ -10,8 +10,8 @@ const PAGE_SIZE = 50;
 /** The search and the number of listed items, kept when the part is drawn again. */
 const view = { search: "", most: AT_FIRST };
 
-export function of({ items, item_count, best_list, segment }) {
-  return [items, item_count, best_list, segment];
+export function of({ items, labels, item_count, best_list, segment }) {
+  return [items, labels, item_count, best_list, segment];
 }
 
 export function draw(overview, page) {
@@ -25,22 +25,22 @@ export function draw(overview, page) {
   async function show() {
     // the search covers all visitors: for a segment there are only the items of the overview
     const here = !canSearch || (!view.search && view.most <= items.length);
-    const found = here ? { items, found: canSearch ? item_count : items.length } : await search(page, view);
+    const found = here ? { items, labels: overview.labels, found: canSearch ? item_count : items.length } : await search(page, view);
     if (!found) return;
-    const shown = found.items.slice(0, view.most);
-    swap(body, table(page, shown, best));
+    const listed = found.items.slice(0, view.most);
+    swap(body, table(page, listed, found.labels, best));
     summary.textContent = canSearch && view.search
       ? `${many(found.found, "item")} with “${view.search}” in the name.`
-      : shown.length < item_count
-        ? `The ${count(shown.length)} most relevant of ${many(item_count, "item")}.`
+      : listed.length < item_count
+        ? `The ${count(listed.length)} most relevant of ${many(item_count, "item")}.`
         : "";
-    const left = found.found - shown.length;
+    const left = found.found - listed.length;
     const step = Math.min(left, PAGE_SIZE);
-    const canShowMore = left > 0 && shown.length < 500 && (canSearch || shown.length < items.length);
+    const canShowMore = left > 0 && listed.length < 500 && (canSearch || listed.length < items.length);
     swap(
       more,
       canShowMore
-        ? el("button", { type: "button", "data-key": "more-items", onclick: () => ((view.most = shown.length + step), show()) }, `Show ${count(step)} more`)
+        ? el("button", { type: "button", "data-key": "more-items", onclick: () => ((view.most = listed.length + step), show()) }, `Show ${count(step)} more`)
         : null,
     );
   }
@@ -95,7 +95,7 @@ async function search(page, { search, most }) {
   }
 }
 
-function table(page, items, best) {
+function table(page, items, labels, best) {
   const values = items.some((item) => item.value !== null);
   const most = Math.max(1e-9, ...items.map((item) => item.high ?? 0));
   const heads = ["attractiveness", "95\u202f% interval", "in the best list", "shown", "clicks", ...(values ? ["value"] : [])];
@@ -114,11 +114,11 @@ function table(page, items, best) {
         el("th", { scope: "col", role: "columnheader" }, el("span", { class: "hidden" }, "change")),
       ),
     ),
-    el("tbody", { role: "rowgroup" }, items.map((item) => row(page, item, best, heads, most))),
+    el("tbody", { role: "rowgroup" }, items.map((item) => row(page, item, labels, best, heads, most))),
   );
 }
 
-function row(page, item, best, heads, most) {
+function row(page, item, labels, best, heads, most) {
   const known = item.attractiveness !== null;
   const unknown = el("span", { class: "unknown" }, UNKNOWN);
   const numbers = [
@@ -132,7 +132,7 @@ function row(page, item, best, heads, most) {
   return el(
     "tr",
     { role: "row" },
-    el("th", { scope: "row", role: "rowheader", class: "name" }, name(item.id), best.has(item.id) ? el("span", { class: "tag" }, "in the list") : null),
+    el("th", { scope: "row", role: "rowheader", class: "name" }, shown(item.id, labels, { picture: true }), best.has(item.id) ? el("span", { class: "tag" }, "in the list") : null),
     heads.map((head, at) => el("td", { class: "n", role: "cell", "data-label": head }, numbers[at])),
     el("td", { role: "cell" }, itemActions(page.name, item.id)),
   );

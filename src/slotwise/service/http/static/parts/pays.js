@@ -1,9 +1,10 @@
-/* Uplift: learned lists compared with the holdout, over a period and since the start. */
+/* Uplift: learned lists compared with the holdout, since the start or over a period. */
 
 import { choices, el, why } from "../dom.js";
-import { difference, many, measured, moment } from "../format.js";
+import { amount, count, many, moment, perThousand, unit } from "../format.js";
 
-const PERIODS = { "24h": "24 hours", "7d": "7 days", "28d": "28 days" };
+/** "start" is no period: the anytime-valid interval is for a start that stays. */
+const PERIODS = { start: "since the start", "24h": "24 hours", "7d": "7 days", "28d": "28 days" };
 
 export function of({ uplift, uplift_in_period, pays, pays_in_period, period, holdout }) {
   return [uplift, uplift_in_period, pays, pays_in_period, period, holdout];
@@ -11,22 +12,18 @@ export function of({ uplift, uplift_in_period, pays, pays_in_period, period, hol
 
 export function draw(overview, page) {
   if (!overview.holdout && !overview.uplift) return [el("h2", null, "Uplift"), el("p", { class: "unknown" }, overview.pays), withoutHoldout()];
-  const periods = PERIODS[overview.period] ? PERIODS : { ...PERIODS, [overview.period]: overview.period };
+  const { period } = page.view;
+  const moves = period !== "start";
   return [
     el("h2", null, "Uplift"),
     el("p", { class: "lead" }, "Learned lists compared with the holdout, which shows the control order."),
-    choices("Period", periods, overview.period, (period) => page.change({ period })),
-    el(
-      "div",
-      { class: "sides" },
-      compared(`Last ${periods[overview.period]}`, overview.uplift_in_period, overview.pays_in_period, "in-period"),
-      compared("Since the start", overview.uplift, overview.pays, "since-start"),
-    ),
+    choices("Period", PERIODS[period] ? PERIODS : { ...PERIODS, [period]: period }, period, (chosen) => page.change({ period: chosen })),
+    moves ? card(overview.uplift_in_period, overview.pays_in_period) : card(overview.uplift, overview.pays),
+    moves ? el("p", { class: "quiet small", id: "moves" }, "This period moves on with the time, so its verdict may change. The one since the start holds however often you look.") : null,
     why(
       "How is the uplift measured?",
-      "Each view is assigned at random: most show a learned list, and the holdout shows the control order. The uplift is the difference between the two.",
-      "Points are percentage points: from 10\u202f% to 12\u202f% is 2 points, or 20\u202f% more clicks.",
-      "Both intervals are anytime-valid: you may look as often as you like. The API also has fixed-horizon intervals, which are narrower and valid for one planned look. “Since the start” includes the first days, when there was little data.",
+      "Each view is assigned at random: most show a learned list, and the holdout shows the control order. The uplift is the difference between the two, adjusted for segment and hour.",
+      "The interval is a 95\u202f% anytime-valid confidence interval: since the start, you may look as often as you like. The API also has the fixed-horizon interval, which is narrower and valid for one planned look.",
     ),
   ];
 }
@@ -38,27 +35,27 @@ function withoutHoldout() {
   );
 }
 
-function compared(title, uplift, sentence, id) {
-  const head = el("h3", null, title);
-  if (!uplift) return el("div", { id }, head, el("p", { class: "unknown" }, sentence));
-  const { measure } = uplift;
-  const ends = uplift.anytime;
-  const clear = ends && (ends.low > 0 ? "good" : ends.high < 0 ? "bad" : null);
-  const what = measure === "value_per_view" ? "value per view" : "click rate";
-  const arm = (text, of) => [el("b", null, measured(of[measure], measure)), ` ${text} (${many(of.shown, "view")})`];
-  const write = (number) => difference(number, measure);
+function card(uplift, sentence) {
+  if (!uplift) return el("p", { class: "unknown", id: "uplift-card" }, sentence);
+  const { measure, learned, holdout, anytime } = uplift;
+  const clear = anytime && (anytime.low > 0 ? "good" : anytime.high !== null && anytime.high < 0 ? "bad" : null);
+  const ends = anytime && `95\u202f% anytime-valid interval ${perThousand(anytime.low)} to ${anytime.high === null ? "no upper limit" : perThousand(anytime.high)}`;
+  const arm = (text, of) => [el("b", null, amount(1000 * of[measure])), ` ${text} (${many(of.shown, "view")})`];
   return el(
     "div",
-    { id },
-    head,
+    { id: "uplift-card" },
     el("p", { class: clear ? `verdict ${clear}` : "verdict" }, sentence),
-    el(
-      "p",
-      { class: clear ? "figure" : "figure unclear" },
-      el("b", null, write(uplift.difference)),
-      el("span", null, ends ? `${what}; 95\u202f% anytime-valid interval ${write(ends.low).replace(" points", "")} to ${ends.high === null ? "no upper limit" : write(ends.high)}` : `${what}, so far`),
-    ),
-    el("p", { class: "arms n" }, arm("learned", uplift.learned), " against ", arm("holdout", uplift.holdout)),
+    el("p", { class: clear ? "figure" : "figure unclear" }, el("b", null, perThousand(uplift.difference)), el("span", null, `${unit(measure)}; ${ends ?? "so far"}`)),
+    el("p", { class: "arms n" }, arm("with learned lists", learned), " against ", arm("in the holdout", holdout)),
+    clear ? el("p", { class: "arms n" }, total(uplift)) : null,
     uplift.since ? el("p", { class: "quiet small" }, `Views since ${moment(uplift.since)}.`) : null,
   );
+}
+
+/** The gain or loss of all views with learned lists. */
+function total({ measure, difference, learned }) {
+  const what = measure === "value_per_view" ? "in value" : Math.abs(difference * learned.shown) >= 1.5 ? "clicks" : "click";
+  const number = Math.abs(difference * learned.shown);
+  const rounded = measure === "value_per_view" ? amount(number) : count(Number(number.toPrecision(2)));
+  return `That is about ${rounded} ${what} ${difference > 0 ? "gained" : "lost"} so far.`;
 }

@@ -1,16 +1,15 @@
-/* Counts by segment, and a filter for the page. */
+/* Counts by segment. */
 
 import { el, name, why } from "../dom.js";
 import { count, percent } from "../format.js";
 
-export function of({ by_segment, segments, segment }) {
-  return [by_segment, segments, segment];
+export function of({ by_segment, segments }) {
+  return [by_segment, segments];
 }
 
-export function draw({ by_segment, segments, segment }, page) {
-  const keys = Object.keys(segments);
+export function draw({ by_segment, segments }) {
   const head = [el("h2", null, "By segment")];
-  if (!keys.length)
+  if (!Object.keys(segments).length)
     return [
       ...head,
       el("p", { class: "lead" }, "This placement has no segments."),
@@ -18,8 +17,7 @@ export function draw({ by_segment, segments, segment }, page) {
     ];
   return [
     ...head,
-    el("p", { class: "lead" }, "Choose a segment to filter the best list, the items and the slots above."),
-    el("div", { class: "toolbar" }, keys.map((key) => choose(key, segments[key], segment, page))),
+    el("p", { class: "lead" }, "Counted views and clicks of each segment."),
     el(
       "div",
       { class: "wide", tabindex: "0", role: "region", "aria-label": "Segments" },
@@ -43,22 +41,4 @@ function row({ segment, decisions }) {
     el("th", { scope: "row" }, name(text)),
     [count(seen), count(decisions.clicked), seen ? percent(decisions.clicked / seen) : "–"].map((text) => el("td", { class: "n" }, text)),
   );
-}
-
-function choose(key, values, segment, page) {
-  const start = `${key}:`;
-  const now = segment.find((one) => one.startsWith(start))?.slice(start.length) ?? "";
-  const field = el(
-    "select",
-    {
-      id: `segment-${key}`,
-      "data-key": `segment-${key}`,
-      onchange: () => {
-        const others = segment.filter((one) => !one.startsWith(start));
-        page.change({ segment: field.value ? [...others, start + field.value] : others });
-      },
-    },
-    ["", ...values, "other"].map((value) => el("option", { value, selected: value === now }, value || "everybody")),
-  );
-  return el("label", null, name(key), " ", field);
 }

@@ -4,11 +4,11 @@ import { placementActions } from "../actions.js";
 import { el, name, why } from "../dom.js";
 import { count, duration, many, modeText, percent } from "../format.js";
 
-export function of({ state, decisions, mode, exploring, slots, item_count, holdout, segment, window_seconds }) {
-  return [state, decisions, mode, exploring, slots, item_count, holdout, segment, window_seconds];
+export function of({ state, decisions, mode, exploring, slots, item_count, holdout, window_seconds }) {
+  return [state, decisions, mode, exploring, slots, item_count, holdout, window_seconds];
 }
 
-export function draw(overview, page) {
+export function draw(overview) {
   const { state, decisions } = overview;
   const seen = decisions.clicked + decisions.no_click;
   const fact = (number, text) => el("li", null, el("b", null, number), " ", text);
@@ -16,16 +16,6 @@ export function draw(overview, page) {
     el("div", { class: "crumb" }, el("a", { href: "/" }, "Placements"), " / ", el("h1", { class: "placement" }, name(overview.name))),
     el("p", { class: "state", id: "sentence", "data-kind": state.kind }, state.sentence),
     state.more ? el("p", { class: "more" }, state.more) : null,
-    overview.segment.length
-      ? el(
-          "p",
-          { class: "note" },
-          "Filtered to ",
-          el("b", null, name(overview.segment.join(", "))),
-          ". The summary above, the charts and the checks cover all visitors. ",
-          el("button", { type: "button", "data-key": "everybody", onclick: () => page.change({ segment: [] }) }, "Show all visitors"),
-        )
-      : null,
     el(
       "ul",
       { class: "facts", id: "facts" },

@@ -3,7 +3,7 @@
 import { ask, path, Refused, Unreachable } from "../api.js";
 import { inShort } from "../changes.js";
 import { lineChart, shareChart } from "../charts.js";
-import { choices, el, swap, why } from "../dom.js";
+import { called, choices, el, swap, why } from "../dom.js";
 import { count, measured, percent } from "../format.js";
 
 /** Label, length of a period, and days: hours up to a week, days beyond. */
@@ -19,12 +19,12 @@ const ARMS = { learned: ["learned", "accent"], holdout: ["holdout", "quiet"], sh
 
 /** The default range: days, or hours if there are few days. */
 let automatic = "28d";
-let latest = { range: null, address: null, tag: null, timeline: null, asked: 0 };
+let latest = { labels: {}, range: null, address: null, tag: null, timeline: null, asked: 0 };
 /** A request that was sent before the part was drawn. */
 let early = null;
 
-export function of({ decisions, version }) {
-  return [decisions.issued, decisions.final, version, automatic];
+export function of({ decisions, version, labels }) {
+  return [decisions.issued, decisions.final, version, automatic, labels];
 }
 
 /** Request the charts' data at the same time as the overview. */
@@ -37,11 +37,12 @@ export function prefetch(page) {
 
 export function draw(overview, page) {
   const range = rangeOf(page);
+  latest.labels = overview.labels;
   const charts = el("div", { id: "charts" });
   load(charts, range, page);
   return [
     el("h2", null, "Over time"),
-    el("p", { class: "lead" }, "Times are UTC, by the time of the decision. Triangles mark changes of the placement. The last part of a line is faint while its period is not over."),
+    el("p", { class: "lead" }, "By the time of the decision: hours where you are, days in UTC. Triangles mark changes of the placement. The last part of a line is faint while its period is not over."),
     choices("Range", Object.fromEntries(Object.entries(RANGES).map(([key, [text]]) => [key, text])), range, (chosen) => page.change({ range: chosen })),
     charts,
   ];
@@ -78,7 +79,7 @@ async function load(charts, range, page) {
       page.change({});
       return;
     }
-    latest = { range, address, tag: found.tag, timeline: found.body, asked: Date.now() };
+    latest = { labels: latest.labels, range, address, tag: found.tag, timeline: found.body, asked: Date.now() };
     show(charts, found.body, page);
   } catch (problem) {
     // the top of the page shows whether the service responds
@@ -92,7 +93,7 @@ function show(charts, timeline, page) {
   if (!times.length) return swap(charts, el("p", { class: "unknown" }, "There are no decisions in this period."));
   const marks = timeline.changes.map((change) => ({ time: Date.parse(change.time), text: inShort(change) }));
   const length = timeline.by === "day" ? DAY : DAY / 24;
-  const common = { times, marks, unfinished: times.at(-1) + length > Date.now() };
+  const common = { times, marks, daily: timeline.by === "day", unfinished: times.at(-1) + length > Date.now() };
   const measure = timeline.measure === "value_per_view" ? "Value per view" : "Click rate";
   return swap(
     charts,
@@ -115,7 +116,7 @@ function shares(timeline, common, page) {
   const slots = timeline.shows.length;
   if (!slots) return null;
   const slot = Math.min(slots, Math.max(1, Number(page.view.slot) || 1));
-  const series = timeline.items.map((item, at) => ({ name: item, paint: String(at + 1), values: timeline.shows[slot - 1][at] }));
+  const series = timeline.items.map((item, at) => ({ name: called(item, latest.labels), paint: String(at + 1), values: timeline.shows[slot - 1][at] }));
   const rest = timeline.rest[slot - 1];
   if (rest.some((number) => number > 0)) series.push({ name: "all others", paint: "rest", values: rest });
   const chosen = slots > 1 ? choose(slots, slot, page) : null;
@@ -132,7 +133,7 @@ function choose(slots, slot, page) {
 }
 
 function probabilities(timeline, common) {
-  const series = timeline.items.map((item, at) => ({ name: item, paint: LINES[at][0], dashed: LINES[at][1], values: timeline.probabilities[at] }));
+  const series = timeline.items.map((item, at) => ({ name: called(item, latest.labels), paint: LINES[at][0], dashed: LINES[at][1], values: timeline.probabilities[at] }));
   const title = "Probability of being in the best list";
   if (!series.some((of) => of.values.some((value) => value !== null)))
     return el("figure", { class: "chart" }, el("figcaption", null, el("b", null, title)), el("p", { class: "unknown" }, "Not known yet: probabilities are stored at the end of each hour with counted outcomes."));
