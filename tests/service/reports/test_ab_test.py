@@ -198,7 +198,7 @@ def _by_segment_and_hour(seed: int, spread: float, uplift: float, hours: int = 2
     late = np.arange(hours)[:, None] >= hours // 2
     rates = 0.5 + spread * np.array([-1.0, 1.0]) + 0.1 * spread * (2 * late - 1)
     effects = np.broadcast_to(uplift * np.linspace(0.5, 1.0, hours)[:, None], rates.shape)
-    views = rng.poisson(300, rates.shape)
+    views = np.asarray(rng.poisson(300, rates.shape))
     held = rng.binomial(views, 0.2)
     clicks, held_clicks = rng.binomial(views - held, rates + effects), rng.binomial(held, rates)
     counts = np.stack([views, held, clicks, held_clicks], axis=2)
@@ -211,7 +211,8 @@ def _by_segment_and_hour(seed: int, spread: float, uplift: float, hours: int = 2
             for segment in range(2)
         ]
         found = _of_clicks(merge_small(groups)), _of_clicks([sum(groups[0] + groups[1], HoldoutStratum())])
-        yield float(np.average(effects[:until], weights=views[:until])), *(one.difference for one in found)
+        effect = float(np.average(effects[:until], weights=views[:until]))
+        yield effect, found[0].difference, found[1].difference
 
 
 def _width(interval: Interval) -> float:
