@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import polygamma, psi
 
 from slotwise import EMPTY, NO_CLICK, Rankings
 from slotwise.core.errors import InvalidInput
@@ -13,7 +14,7 @@ from slotwise.core.types import FloatArray, IntArray
 from slotwise.estimators import maximum_likelihood
 from slotwise.estimators.likelihoods.list_likelihood import expected
 from slotwise.estimators.pooled import marginal_likelihood, pooled_fit
-from slotwise.estimators.pooled.cell_prior import CellPrior
+from slotwise.estimators.pooled.cell_prior import CellPrior, SymmetricPrior
 from slotwise.estimators.pooled.exposure_prior import Shown
 from slotwise.estimators.pooled.placement_cells import Cells
 from slotwise.estimators.pooled.pooled_fit import BIAS_SHAPE, learn, pool
@@ -151,13 +152,15 @@ def test_errors_are_those_of_the_inverse_curvature(placements: int) -> None:
     prior, together = learned.prior, learned.together
     effects = prior.placements
     cells, weights = 4 * placements, len(prior.weights)
+    symmetric = SymmetricPrior.of(prior.shapes, np.ones(4 * placements))
 
     def density(point: FloatArray) -> float:
         alpha, bias, weight, effect = np.split(point, [cells, cells + 2, cells + 2 + weights])
         mean = prior.design @ weight
         if effects is not None:
             mean = mean + effect[effects.group]
-        total = prior.shape * (alpha - mean - np.exp(alpha - mean)).sum()
+        off = alpha - mean - np.log(symmetric.centre)
+        total = (symmetric.shape * (off - 2.0 * np.log1p(np.exp(off)))).sum()
         total += BIAS_SHAPE * (bias - np.exp(bias)).sum() - ((weight - prior.centre) ** 2 / prior.variance).sum() / 2
         if effects is not None:
             total -= (effect**2).sum() / effects.variance / 2
@@ -248,3 +251,38 @@ def test_intervals_of_own_slots_are_symmetric_on_the_log_scale() -> None:
         limits = estimate.intervals(0.95).position_bias
         middle = np.sqrt(limits.low * limits.high)[1:]
         assert np.allclose(middle, estimate.position_bias[1:]) == own
+
+
+def test_a_symmetric_prior_has_the_mean_and_the_variance_of_the_gamma_prior() -> None:
+    """By quadrature, for as little and as much as κ can be."""
+    shapes, mean = np.array([0.06, 0.5, 2.0, 300.0]), np.array([1.0, 0.2, 3.0, 1.0])
+    symmetric = SymmetricPrior.of(shapes, mean)
+    for c, centre, kappa, m in zip(*symmetric, shapes, mean, strict=True):
+        x = np.linspace(-300.0, 300.0, 600_001) / np.sqrt(kappa)
+        weights = np.exp(c * (x - 2.0 * np.logaddexp(0.0, x) + np.log(4.0)))
+        assert np.log(centre) == pytest.approx(psi(kappa) - np.log(kappa / m))
+        assert weights @ x**2 / weights.sum() == pytest.approx(polygamma(1, kappa), rel=1e-3)
+
+
+def test_its_gamma_prior_touches_it() -> None:
+    alpha, step = np.array([0.1, 1.0, 8.0]), 1e-4
+    symmetric = SymmetricPrior.of(np.full(3, 2.0), np.ones(3))
+
+    def density(log_alpha: FloatArray) -> FloatArray:
+        off = log_alpha - np.log(symmetric.centre)
+        return np.asarray(symmetric.shape * (off - 2.0 * np.log1p(np.exp(off))))
+
+    shape, rate = symmetric.gamma_at(alpha)
+    low, middle, high = (density(np.log(alpha) + off) for off in (-step, 0.0, step))
+    assert shape - rate * alpha == pytest.approx((high - low) / (2 * step), rel=1e-5)
+    assert rate * alpha == pytest.approx((2 * middle - low - high) / step**2, rel=1e-4)
+
+
+def test_an_item_that_is_far_better_than_all_others_is_shrunk_less() -> None:
+    """One item in a hundred is thirty times as attractive; `roughly` leaves it with the Gamma prior."""
+    alpha = np.full(100, 0.2)
+    alpha[7] = 6.0
+    rng = np.random.default_rng(4)
+    seen = chosen(rng, np.argsort(rng.random((400, 100)), axis=1)[:, :3], BIAS[:3], alpha)
+    found, gamma = (learn([seen], roughly=roughly).together.attractiveness[7] for roughly in (False, True))
+    assert 1.2 * gamma < found < alpha[7]

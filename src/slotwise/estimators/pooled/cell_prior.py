@@ -15,8 +15,10 @@ that noise (Carroll et al., Measurement Error in Nonlinear Models, 2006).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import polygamma, psi
 
 from slotwise.core.types import FloatArray, IntArray
 from slotwise.estimators.pooled.exposure_prior import Shown
@@ -24,6 +26,8 @@ from slotwise.estimators.pooled.exposure_prior import Shown
 #: the prior mean of κ, the standard deviation of its logarithm, and its range
 USUAL_SHAPE, SHAPE_SPREAD = 2.0, 1.0
 MIN_SHAPE, MAX_SHAPE = 0.05, 1e4
+#: where ψ' is tabulated
+_SHAPES = np.geomspace(1e-2, 1e5, 400)
 #: the standard deviation of the level around the estimate from all impressions together
 LEVEL_SPREAD = 2.0
 #: the prior variance of effects, and the number of effects that it is worth; that of slots is large
@@ -163,3 +167,36 @@ class CellPrior:
         for effects in (self.placements, self.items):
             if effects is not None:
                 effects.learn_variance()
+
+
+class SymmetricPrior(NamedTuple):
+    """A prior of log α with the mean and the variance of log Gamma(κ, κ/M), but symmetric.
+
+    It is the law of the logarithm of a ratio of two Gamma(c) variables (generalised logistic, type III):
+
+        log density = c·x - 2c·log(1 + eˣ) + const,   x = log(α/centre).
+
+    The logarithm of a Gamma variable has a long tail to the left and a short one to the right. An item that is far
+    better than all others would be shrunk too much.
+    """
+
+    #: c and the median of α, per cell
+    shape: FloatArray
+    centre: FloatArray
+
+    @classmethod
+    def of(cls, shapes: FloatArray, mean: FloatArray) -> SymmetricPrior:
+        """Return the prior in the place of Gamma(κ, κ/M), given κ and M of each cell: ψ'(c) = ψ'(κ)/2.
+
+        >>> SymmetricPrior.of(np.array([2.0]), np.ones(1)).shape.round(2)
+        array([3.57])
+        """
+        half = np.log(polygamma(1, shapes) / 2.0)
+        shape = np.exp(np.interp(-half, -np.log(polygamma(1, _SHAPES)), np.log(_SHAPES)))
+        return cls(shape, mean * np.exp(psi(shapes)) / shapes)
+
+    def gamma_at(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return shapes and rates of the Gamma prior with the slope and the curvature of this one at α."""
+        total = alpha + self.centre
+        curvature = 2.0 * self.shape * alpha * self.centre / total**2
+        return self.shape * (self.centre - alpha) / total + curvature, curvature / alpha

@@ -51,7 +51,7 @@ class PooledErrors:
     cells: Cells
     likelihood: Likelihood
     prior: CellPrior
-    #: these cells among those of the prior, and κ/M of each
+    #: these cells among those of the prior, and the rate of each, as a Gamma prior
     which: slice
     item_rate: FloatArray
     position_bias: FloatArray

@@ -4,7 +4,8 @@ Placements share one position bias, or each has its own, shrunk toward the share
 that is learned from all cells (`slotwise.estimators.pooled.cell_prior`). For rare clicks, the maximum of the joint
 density in (log α, log λ) is that of λ with attractiveness integrated out: many items with a few clicks each do not
 mislead it. For other clicks it is one step away, which is taken
-(`slotwise.estimators.pooled.pooled_errors.PooledErrors.slot_shift`).
+(`slotwise.estimators.pooled.pooled_errors.PooledErrors.slot_shift`). Given these slots, attractiveness has a prior with
+the same mean and variance of log α, but a symmetric one.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from slotwise.estimators.estimate import Estimate
 from slotwise.estimators.identifiability import groups
 from slotwise.estimators.likelihoods.joint_likelihood import Joint
 from slotwise.estimators.likelihoods.newton import climb
-from slotwise.estimators.pooled.cell_prior import USUAL_SHAPE, CellPrior
+from slotwise.estimators.pooled.cell_prior import USUAL_SHAPE, CellPrior, SymmetricPrior
 from slotwise.estimators.pooled.marginal_likelihood import learn_prior, rare_counts
 from slotwise.estimators.pooled.own_slots import OwnSlots, learn_own_slots
 from slotwise.estimators.pooled.placement_cells import Cells, Likelihood
@@ -35,6 +36,8 @@ BIAS_SHAPE = 1.0
 #: the maximum number of updates of the prior, and the change of κ and of log M that counts as converged
 MAX_ROUNDS = 40
 SETTLED = 1e-2
+#: the change of log α that counts as converged
+AT_REST = 1e-7
 #: Newton steps between updates; the last ones converge
 STEPS = 1
 #: how often, at most, the Gamma prior of a placement's own slots is fitted to the normal one again
@@ -77,7 +80,7 @@ def pool(
     >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=3)
     >>> (found,) = pool([seen]).estimates
     >>> found.attractiveness.round(2), found.position_bias.round(2)      # the third was never shown
-    (array([0.43, 0.4 , 0.41]), array([1.  , 0.71]))
+    (array([0.42, 0.39, 0.37]), array([1.  , 0.71]))
     """
     return learn(seen, items, features=features, position_bias=position_bias).pooled(own=own)
 
@@ -172,15 +175,27 @@ def _learned(cells: Cells, prior: CellPrior, known: FloatArray | None) -> Pooled
 
 
 def _integrated(found: PooledErrors) -> PooledErrors:
-    """The same with λ at its own mode, attractiveness integrated out, and attractiveness at its mode given that."""
-    shift = found.slot_shift()
-    if not shift.any():
-        return found
-    assert isinstance(found.likelihood, Joint)
-    bias = found.position_bias * np.exp(shift)
-    held = replace(found.likelihood, free=False)
-    bias, alpha, _, converged = climb(held, bias, found.attractiveness)
-    return replace(found, position_bias=bias, attractiveness=alpha, converged=found.converged and converged)
+    """The same with λ at its own mode, attractiveness integrated out, and α at its mode given that.
+
+    This mode is under the symmetric prior: a step with the Gamma prior that touches it is a Newton step.
+    """
+    bias, alpha = found.position_bias * np.exp(found.slot_shift()), found.attractiveness
+    prior = SymmetricPrior.of(found.prior.shapes[found.which], found.prior.mean[found.which])
+    of_held_slots = np.ones(len(bias)), np.ones(len(bias))
+    for _ in range(MAX_ROUNDS):
+        likelihood = found.cells.likelihood(prior.gamma_at(alpha), of_held_slots, free=False)
+        bias, after, _, _ = climb(likelihood, bias, alpha, STEPS)
+        moved, alpha = float(np.abs(np.log(after / alpha)).max()), after
+        if moved < AT_REST:
+            break
+    return replace(
+        found,
+        likelihood=likelihood,
+        position_bias=bias,
+        attractiveness=alpha,
+        item_rate=prior.gamma_at(alpha)[1],
+        converged=found.converged and moved < AT_REST,
+    )
 
 
 def _at_rest(
