@@ -54,3 +54,11 @@ def test_half_of_the_rows_around_clicks_are_lost() -> None:
 def test_rows_are_lost_at_random() -> None:
     found = fit_rows(HIT | (np.random.default_rng(4).random(len(HIT)) < 0.6))
     assert "have a gap in their slots, which counts as empty. If rows of unclicked items are missing" in words(found)
+
+
+def test_rows_of_one_slot_are_lost() -> None:
+    """A slot with half of its unclicked rows seems twice as good: λ/(1 - r), which no test can tell from the truth."""
+    is_kept = np.random.default_rng(4).random(len(HIT)) < 0.45
+    found = fit_rows(HIT | (PLACE != 1) | is_kept)
+    assert found.estimate.position_bias[1] > 1.5 * fit_rows(np.ones(len(HIT), bool)).estimate.position_bias[1]
+    assert "attractiveness and the position bias of slot 2 are too high, and clicks cannot show it" in words(found)

@@ -208,7 +208,7 @@ class LogSummary:
         if gaps > MAX_LEFT_OUT and sum(int(fit.tally.showings.sum()) for fit in self.fits) > counted:
             words.append(
                 f"{percent(gaps)} of the impressions have a gap in their slots, which counts as empty. If rows of "
-                "unclicked items are missing there, attractiveness is too high."
+                f"unclicked items are missing there, {_slots_with_gaps(self.fits)} too high, and clicks cannot show it."
             )
         if with_click < MOSTLY * clicked:
             words.append(
@@ -291,3 +291,15 @@ def _knows(fit: Fit, slot: int) -> bool:
         return False
     limits = fit.intervals.position_bias
     return bool(0.0 < limits.high[slot] <= VAGUE * limits.low[slot])
+
+
+def _slots_with_gaps(fits: Sequence[Fit]) -> str:
+    """Return what is too high if rows are missing, with its verb: slots that are empty more often than one below."""
+    filled = np.zeros(max(fit.slots for fit in fits))
+    for fit in fits:
+        filled[: fit.slots] += fit.tally.showings.sum(axis=1)
+    most_below = np.maximum.accumulate(filled[::-1])[::-1]
+    numbers = [str(slot + 1) for slot in np.flatnonzero(filled < most_below).tolist()]
+    if not numbers:
+        return "attractiveness is"
+    return f"attractiveness and the position bias of slot {and_more(numbers, len(numbers))} are"
