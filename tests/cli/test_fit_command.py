@@ -117,7 +117,9 @@ def test_several_clicks_come_first(folder: Path) -> None:
     assert "Here those impressions are left out. Name the order" in left_out
     first = " ".join(run("fit", "both.csv", "--order", "turn").split())
     assert "50.0 % had a click." in first
-    assert re.search(r"first click counts\. .* by rule: first (49|5\d)\.\d %; last (49|5\d)\.\d %.*; drop 3\d\.\d %", first)
+    assert re.search(
+        r"first click counts\. .* by rule: first (49|5\d)\.\d %; last (49|5\d)\.\d %.*; drop 3\d\.\d %", first
+    )
     assert re.search(r"Slot 2 is worth, relative to slot 1: first [\d.]+; last [\d.]+; drop [\d.]+\.", first)
     another = " ".join(run("evaluate", "both.csv", "--ranking", "tea,milk").split())
     assert "in the log 33.3 %" in another

@@ -34,7 +34,9 @@ TEST_LEVEL = DEPARTURE_LEVEL / 4
 #: with this probability a departure as large as those below is noticed, if the test can tell
 POWER = 0.8
 #: the share of bots in clicks, and the log of the factor by which two tastes are off their mean
-BOTS, TASTES = 0.1, math.log(2.0)
+BOTS, TASTES = 0.1, math.log(3.4) / 2.0
+#: mixed visitors that change the odds of a click by less than this part do not matter
+NEGLIGIBLE = CLOSE / 4.0
 #: a log that would not show a larger share of bots is too small to tell of them
 MAX_BOTS = 0.25
 #: a score varies if its variance is more than this part of that without items and slots
@@ -57,8 +59,8 @@ class DepartureTest(NamedTuple):
     #: the smallest that is noticed with the probability `POWER`: a share of bots, a part of a cascade (1 is all of it),
     #: or a factor between tastes; infinite if none is
     smallest: float
-    #: whether a departure of the reference size is noticed, or changes the odds of a click by less than `CLOSE`; for
-    #: bots, whether a share of `MAX_BOTS` is noticed
+    #: whether a departure of the reference size is noticed, or changes the odds of a click by less than `CLOSE`, for
+    #: mixed visitors `NEGLIGIBLE`; for bots, whether a share of `MAX_BOTS` is noticed
     is_conclusive: bool
 
     @property
@@ -218,22 +220,21 @@ def _directed(
 
 
 def _mixed_visitors(lists: _Lists) -> DepartureTest:
-    """The largest eigenvalue of the scores of u_iu_j over pairs of items, relative to their information.
+    """The largest eigenvalue of the scores of u_iu_j over pairs of items.
 
-    Its law under the model is that of scores with normal residuals, drawn for some of the lists.
+    Its law under the model is that of scores with normal residuals, drawn for some of the lists. The scores are not
+    divided by their standard errors: items that tell little would add as much noise as those that tell much.
     """
     pairs = _Pairs.of(lists, _most_clicked(lists))
     means = pairs.means()
     information = pairs.information(means)
-    is_small = TASTES**2 * math.sqrt(information.sum() / 2.0) <= CLOSE * math.sqrt(lists.clicks.sum())
+    is_small = TASTES**2 * math.sqrt(information.sum() / 2.0) <= NEGLIGIBLE * math.sqrt(lists.clicks.sum())
     if not information.any():
         return DepartureTest("mixed visitors", math.nan, math.inf, is_small)
-    is_tested, root = information > 0.0, np.sqrt(np.maximum(information.sum(axis=1), 1e-300))
 
     def largest(scores: FloatArray) -> float:
-        relative = np.where(is_tested, scores + scores.T, 0.0) / np.outer(root, root)
         # a score is negative where two items that please the same visitors take clicks from each other
-        return float(-np.linalg.eigvalsh(relative)[0])
+        return float(-np.linalg.eigvalsh(np.where(information > 0.0, scores + scores.T, 0.0))[0])
 
     seen = largest(pairs.scores(lists.clicks - lists.times[:, None] * lists.chances, means))
     rng = np.random.default_rng(0)
@@ -242,9 +243,10 @@ def _mixed_visitors(lists: _Lists) -> DepartureTest:
     few, scale = _Pairs.of(some, pairs.place), math.sqrt(rounds / min(DRAWN, rounds))
     drawn = [scale * largest(few.scores(some.residuals(rng), means)) for _ in range(MATRICES)]
     mean, deviation = float(np.mean(drawn)), float(np.std(drawn, ddof=1))
-    # with tastes of ±u the scores have an eigenvalue of u², and noise of the norm 2σ makes that u² + σ²/u²
+    # with tastes of ±u the scores have an eigenvalue of θ = u² times that of the information, and noise of the norm 2σ
+    # makes that θ + σ²/θ
     limit = mean + _noticed(TEST_LEVEL / 3) * deviation
-    smallest = (limit + math.sqrt(limit**2 - mean**2)) / 2.0
+    smallest = (limit + math.sqrt(limit**2 - mean**2)) / 2.0 / float(np.linalg.eigvalsh(information)[-1])
     return DepartureTest(
         "mixed visitors",
         _eigenvalue_tail((seen - mean) / deviation),

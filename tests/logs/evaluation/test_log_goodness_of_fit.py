@@ -168,7 +168,7 @@ def test_a_small_log_is_undecided() -> None:
     found = logs.goodness(logs.fit(_log("model", 250)))
     assert found is not None
     assert found.verdict == "untestable"
-    assert found.in_words() == "Undecided: this log has too few clicks to show bots."
+    assert found.in_words() == "Undecided: this log has too few clicks to show bots and different kinds of visitors."
 
 
 def test_placements_that_are_too_small_alone_are_tested_together() -> None:
