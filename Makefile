@@ -43,7 +43,7 @@ help:
 # the packages that kernels need: installed first, so that kernels are compiled while the others are installed
 $(CORE): requirements-core.txt pyproject.toml client/python/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "slotwise needs Python 3.11 or newer, this is " + sys.version)'
-	@echo "setting up $(VENV) …"
+	@echo "setting up $(VENV) with numpy, scipy and numba: about a minute, once …"
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(INSTALL) --require-hashes -r requirements-core.txt
 	@$(INSTALL) --no-deps --no-build-isolation --editable . --editable client/python
@@ -51,6 +51,7 @@ $(CORE): requirements-core.txt pyproject.toml client/python/pyproject.toml
 
 # the packages that slotwise needs: quick to install
 $(RUN): $(CORE) requirements.txt
+	@echo "installing the packages that slotwise needs: about a minute, once …"
 	@$(INSTALL) --require-hashes -r requirements.txt
 	@touch $(RUN)
 

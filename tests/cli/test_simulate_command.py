@@ -11,6 +11,7 @@ import pytest
 from slotwise.click_models import ChoiceModelEntry
 from tests.commands import COMMAND, slotwise
 from tests.registered_components import choice_models
+from tests.service.terminal import at_a_terminal
 
 # that it comes to the same when it is compiled is tested elsewhere, and here where a process of its own is asked
 pytestmark = pytest.mark.usefixtures("interpreting")
@@ -103,6 +104,13 @@ def test_simulate_a_world_that_changes(tmp_path: Path) -> None:
     of_mnl = slotwise("bounds", "--problem", "shop")
     assert of_mnl.returncode == 2
     assert of_mnl.stderr == "error: shop must have users who choose by multinomial logit, got a changing environment\n"
+
+
+def test_a_terminal_says_what_it_waits_for_while_it_compiles(tmp_path: Path) -> None:
+    command = ["simulate", "--problem", "b", "--policy", "toprank", "--rounds", "500", "--replications", "1"]
+    with at_a_terminal(command, tmp_path, NUMBA_DISABLE_JIT="1") as shown:
+        assert shown.end() == 0
+    assert "compiles for up to a minute" in " ".join(shown.text.split())
 
 
 @pytest.mark.parametrize("model", choice_models(), ids=lambda model: model.id)

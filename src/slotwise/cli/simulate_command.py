@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from slotwise.cli.shared.command_options import AsJson, Cluster, Jobs, ProblemName, Seed, example
+from slotwise.cli.shared.console import progress_bar
 from slotwise.core.errors import InvalidInput, UnwritableFile
 from slotwise.core.io import replacing
 from slotwise.environments import REPLICATIONS, problem
@@ -62,7 +63,8 @@ def simulate(
             raise UnwritableFile(f"there is no folder {file.parent} to write {file.name} into")
     if plot is not None and plot.suffix not in PICTURES:
         raise InvalidInput(f"plot must end in {', '.join(PICTURES)}, got {plot}")
-    with on_cluster(cluster):
+    with on_cluster(cluster), progress_bar() as tell:
+        tell("simulating; the first run on a machine compiles for up to a minute")
         results = run_simulation(
             chosen.users,
             policy,
