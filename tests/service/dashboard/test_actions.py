@@ -67,6 +67,8 @@ def change_settings(dialog: Locator) -> None:
     dialog.get_by_label("Holdout, % of views").fill("25")
     dialog.get_by_text("More settings").click()
     dialog.get_by_label("Segments").fill("device: mobile, desktop")
+    dialog.get_by_label("Reward", exact=True).fill("purchase: value\nsaved: 0.5")
+    dialog.get_by_label("Reward window, days").fill("7")
 
 
 def reorder(dialog: Locator) -> None:
@@ -90,7 +92,15 @@ ACTIONS: dict[str, tuple[Callable[[Locator], None], str, Callable[[dict[str, Any
     "Settings": (
         change_settings,
         "Save",
-        lambda now: now["holdout"] == 0.25 and now["segments"] == {"device": ["mobile", "desktop"]},
+        lambda now: (
+            now.items()
+            >= {
+                "holdout": 0.25,
+                "segments": {"device": ["mobile", "desktop"]},
+                "reward": {"purchase": "value", "saved": 0.5},
+                "reward_days": 7.0,
+            }.items()
+        ),
     ),
     "Control order": (reorder, "Save", lambda now: now["items"] == ["juice", "tea", "coffee"]),
     "Edit tea": (edit, "Save", lambda now: TEA in now["items"] and now["pin"] == {"tea": 2}),

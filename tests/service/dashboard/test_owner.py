@@ -181,3 +181,26 @@ def test_times_are_those_of_the_viewer(browser: Browser, service: Client) -> Non
     newest = page.locator(".chart details tbody th").first.inner_text()
     assert newest.split(" ")[0] == str(int(days[-1][8:10]))
     viewer.context.close()
+
+
+def test_a_broken_guardrail_is_listed_and_a_held_placement_can_go_live(watched: Watched, service: Client) -> None:
+    service.define("guarded", holdout=0.1)
+    service.decide("guarded")
+    interval = {"low": 0.5, "high": 0.8}
+    broken = {"metric": "orders", "event": "order", "worse_by": 0.1, "then": "control", "state": "broken"}
+    broken |= {"sentence": "Orders are rarer.", "learned": 0.02, "holdout": 0.03, "too_early": None}
+    broken["ratio"] = {"estimate": 0.67, **interval, "anytime": interval}
+
+    def hold(route: Any) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json=answer.json() | {"guardrails": [broken], "mode": "held"})
+
+    page = watched.open("/placements/shop")
+    expect(page.locator("#guardrails")).to_be_empty()
+    page.route("**/overview*", hold)
+    page.goto(f"{watched.url}/placements/guarded")
+    row = page.locator("[data-metric=orders]")
+    expect(row).to_contain_text("Orders are rarer.")
+    expect(row).to_contain_text("2.00\u202f% with learned lists, 3.00\u202f% in the holdout; may be lower by 10\u202f%")
+    expect(page.locator("#facts")).to_contain_text("held by a guardrail")
+    expect(page.get_by_role("button", name="Go live")).to_be_visible()

@@ -58,7 +58,7 @@ function button(text, act, label = null, kind = null) {
 /** The buttons of a placement. */
 export function placementActions({ name: called, mode, exploring }) {
   const live = exploring ? [stopExploring(called), shadow(called)] : [startExploring(called)];
-  const modes = mode === "shadow" ? [goLive(called)] : live;
+  const modes = mode === "live" ? live : [goLive(called)];
   return el(
     "div",
     { class: "actions", role: "group", "aria-label": "Actions" },
@@ -214,7 +214,7 @@ const startExploring = (called) =>
   switching(called, "Start exploring", { exploring: true }, "Exploring is on.", "Visitors see learned lists. Some of them are tried to learn more.");
 const shadow = (called) =>
   switching(called, "Shadow mode", { mode: "shadow" }, "Shadow mode is on.", "Everybody sees the control order, as without slotwise. slotwise computes in the background which list it would show.");
-const goLive = (called) => switching(called, "Go live", { mode: "live" }, "Shadow mode is off.", "Visitors see learned lists.");
+const goLive = (called) => switching(called, "Go live", { mode: "live" }, "Learned lists are shown.", "Visitors see learned lists.");
 
 async function exportFiles(called) {
   const which = select(Object.fromEntries(Object.entries(EXPORTS).map(([key, { label }]) => [key, label])), "items");

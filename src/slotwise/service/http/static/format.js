@@ -17,6 +17,7 @@ export const UNKNOWN = "not known yet";
 /** The mode of a placement in words; null for live and exploring. */
 export function modeText({ mode, exploring }) {
   if (mode === "shadow") return "shadow mode";
+  if (mode === "held") return "held by a guardrail";
   return exploring ? null : "exploring off";
 }
 

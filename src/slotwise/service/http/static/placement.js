@@ -12,6 +12,7 @@ import * as attention from "./parts/attention.js";
 import * as changes from "./parts/changes.js";
 import * as connect from "./parts/connect.js";
 import * as filter from "./parts/filter.js";
+import * as guardrails from "./parts/guardrails.js";
 import * as health from "./parts/health.js";
 import * as items from "./parts/items.js";
 import * as list from "./parts/list.js";
@@ -22,7 +23,7 @@ import * as state from "./parts/state.js";
 import * as time from "./parts/time.js";
 
 /** Parts by name, in order; the two of a pair are side by side if there is room. */
-const LAYOUT = [{ state }, { attention }, { connect }, { filter }, { pays, list }, { time }, { items }, { slots, segments }, { health }, { changes }];
+const LAYOUT = [{ state }, { attention }, { connect }, { filter }, { pays, list }, { guardrails }, { time }, { items }, { slots, segments }, { health }, { changes }];
 /** Parts of a placement without a decision; `connect` is empty from the first one on. */
 const AT_FIRST = new Set(["state", "connect", "items", "changes"]);
 const DEFAULTS = { period: "start", range: "", slot: "1" };

@@ -31,6 +31,22 @@ function segmentsFrom(text) {
   return segments;
 }
 
+/** {purchase: 20, review: "value"} as lines of text, and back; null if there are none. */
+function rewardText(reward) {
+  return Object.entries(reward ?? {})
+    .map(([event, worth]) => `${event}: ${worth}`)
+    .join("\n");
+}
+
+function rewardFrom(text) {
+  const found = lines(text).map((line) => {
+    const at = line.lastIndexOf(":");
+    const worth = line.slice(at + 1).trim();
+    return [line.slice(0, Math.max(0, at)).trim(), worth !== "" && !Number.isNaN(Number(worth)) ? Number(worth) : worth];
+  });
+  return found.length ? Object.fromEntries(found) : null;
+}
+
 /** The lines of a text that are not empty. */
 export function lines(text) {
   return text
@@ -50,13 +66,16 @@ export function settings(definition) {
     holdout: number(definition.holdout * 100, { min: 0, max: 100, required: true }),
     window: number((follows ? window.at_most : window) / 60, { min: 0, required: true }),
     follow: el("input", { type: "checkbox", checked: follows }),
-    mode: select(MODES, definition.mode),
+    // a guardrail sets it, and saving another field must not end it
+    mode: select(definition.mode === "held" ? { held: "Held: a guardrail shows everybody the control order", ...MODES } : MODES, definition.mode),
     exploring: el("input", { type: "checkbox", checked: definition.exploring }),
     halfLife: select(kinds, chosen),
     days: number(chosen === "fixed" ? definition.half_life / DAY : 7, { min: 0 }),
     newcomers: number(definition.new_items_at_most === null ? null : definition.new_items_at_most * 100, { min: 0, max: 100 }),
     sticky: number(definition.sticky_seconds === null ? null : definition.sticky_seconds / 60, { min: 0 }),
     learned: el("input", { type: "checkbox", checked: definition.values === "learned" }),
+    reward: el("textarea", { rows: 2, spellcheck: "false" }, rewardText(definition.reward)),
+    rewardDays: number(definition.reward_days, { min: 0 }),
     bias: el("input", { value: (definition.position_bias ?? []).join(", "), autocomplete: "off" }),
     segments: el("textarea", { rows: 3, spellcheck: "false" }, segmentsText(definition.segments)),
   };
@@ -78,6 +97,8 @@ export function settings(definition) {
     field("Cold-start cap, % of slots", controls.newcomers, "Maximum share of slots for items without a counted outcome. If empty, the policy decides."),
     field("Sticky lists, minutes", controls.sticky, "A visitor sees the same list for this long. If empty, each view gets a new list."),
     field("Learn the value of a click", controls.learned, "From the values that outcomes report."),
+    field("Reward", controls.reward, "Events and what each is worth, one per line: purchase: 20, or purchase: value for the reported value. If empty, clicks count."),
+    field("Reward window, days", controls.rewardDays, "Time in which events of a decision are accepted."),
     field("Position bias, if known", controls.bias, "One number per slot, such as 1, 0.7, 0.5. If empty, it is learned."),
     field("Segments", controls.segments, "One per line: device: mobile, desktop"),
   ];
@@ -93,6 +114,8 @@ export function settings(definition) {
     new_items_at_most: given(controls.newcomers) === null ? null : given(controls.newcomers) / 100,
     sticky_seconds: given(controls.sticky) === null ? null : given(controls.sticky) * 60,
     values: controls.learned.checked ? "learned" : null,
+    reward: rewardFrom(controls.reward.value),
+    reward_days: given(controls.rewardDays) ?? 0,
     position_bias: controls.bias.value.trim() === "" ? null : controls.bias.value.split(",").map(Number),
     segments: segmentsFrom(controls.segments.value),
   });
