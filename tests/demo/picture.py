@@ -53,7 +53,7 @@ def filmed(folder: Path) -> list[Image.Image]:
         click(tab, "truth")
         time.sleep(HEAD_START)
         found = [*frames(tab, SETTLING)]
-        choose(tab, "popular", "candle")
+        choose(tab, "popular", "teapot")
         click(tab, "make-popular")
         return [*found, *frames(tab, FOLLOWING)]
 

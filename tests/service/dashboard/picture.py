@@ -25,8 +25,8 @@ WIDTH, HEIGHT = 1160, 1500
 SCALE: Final = 1.25
 
 LIKED: Final = {
-    "Alpine tent": 0.12, "Hiking boots": 0.35, "Rain jacket": 0.2, "Head torch": 0.08, "Sleeping bag": 0.14,
-    "Camp stove": 0.06, "Trail mix": 0.28, "Compass": 0.04, "Trekking poles": 0.1, "Wool socks": 0.24,
+    "Alpine tent": 0.024, "Hiking boots": 0.07, "Rain jacket": 0.04, "Head torch": 0.016, "Sleeping bag": 0.028,
+    "Camp stove": 0.012, "Trail mix": 0.056, "Compass": 0.008, "Trekking poles": 0.02, "Wool socks": 0.048,
 }  # fmt: skip
 HOME: Final[dict[str, Any]] = {
     "slots": 4,
