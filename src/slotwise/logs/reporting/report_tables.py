@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -116,4 +116,16 @@ def write_files(summary: LogSummary, fits: Sequence[Fit], folder: Path) -> None:
         )
         write_csv(folder / "segments.csv", ["placement", "segment", "item", "attractiveness", *columns], by_segment)
     with replacing(folder / "fit.json") as file:
-        file.write(json.dumps(fits_to_dict(fits), indent=1, ensure_ascii=False).encode())
+        file.writelines(part.encode() for part in _json_parts(fits))
+
+
+def _json_parts(fits: Sequence[Fit]) -> Iterator[str]:
+    """Yield the JSON of `fits_to_dict`, one placement at a time: that of 100,000 takes gigabytes."""
+    if len(fits) == 1:
+        yield json.dumps(fits_to_dict(fits), indent=1, ensure_ascii=False)
+        return
+    yield '{"placements": {'
+    for place, fit in enumerate(fits):
+        name, placement = (json.dumps(each, ensure_ascii=False) for each in (str(fit.placement), fit.to_dict()))
+        yield f"{',' if place else ''}\n{name}: {placement}"
+    yield "\n}}\n"
