@@ -193,6 +193,15 @@ export type ItemSettings = {
  */
 export type Item = string | ItemSettings;
 /**
+ * An event whose rate in the learned arm must not fall below the holdout's by more than the part `worse_by`.
+ */
+export type Guardrail = {
+    metric: string;
+    event: string;
+    worse_by: number;
+    then?: "alert" | "control";
+};
+/**
  * A placement: a named place on a page. Omitted fields have their defaults.
  */
 export type Definition = {
@@ -237,7 +246,15 @@ export type Definition = {
      * days in which events of a decision are accepted; 0
      */
     reward_days?: number | undefined;
-    mode?: "live" | "shadow" | undefined;
+    /**
+     * events whose rate per view is compared with the holdout's
+     */
+    guardrails?: Guardrail[] | undefined;
+    /**
+     * webhook for signed alerts
+     */
+    alert_url?: string | null | undefined;
+    mode?: "live" | "shadow" | "held" | undefined;
     /**
      * whether lists other than the best one are tried; true
      */

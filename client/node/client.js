@@ -18,6 +18,11 @@ import { setTimeout as sleep } from "node:timers/promises";
  */
 
 /**
+ * An event whose rate in the learned arm must not fall below the holdout's by more than the part `worse_by`.
+ * @typedef {{ metric: string, event: string, worse_by: number, then?: "alert" | "control" }} Guardrail
+ */
+
+/**
  * A placement: a named place on a page. Omitted fields have their defaults.
  * @typedef {object} Definition
  * @property {number} slots
@@ -31,7 +36,9 @@ import { setTimeout as sleep } from "node:timers/promises";
  * @property {"learned" | null} [values] whether the value of a click is learned
  * @property {Record<string, number | "value"> | null} [reward] named events and what each is worth; "value" for its value
  * @property {number} [reward_days] days in which events of a decision are accepted; 0
- * @property {"live" | "shadow"} [mode]
+ * @property {Guardrail[]} [guardrails] events whose rate per view is compared with the holdout's
+ * @property {string | null} [alert_url] webhook for signed alerts
+ * @property {"live" | "shadow" | "held"} [mode]
  * @property {boolean} [exploring] whether lists other than the best one are tried; true
  * @property {Record<string, number>} [pin] the slot of each pinned item, counted from 1
  * @property {number | null} [new_items_at_most] cold-start cap: the share of slots for items with no counted outcome

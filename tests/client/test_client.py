@@ -72,7 +72,15 @@ def test_the_life_of_a_decision(tmp_path: Path) -> None:
 
 
 def test_events_are_added_once(client: Client) -> None:
-    client.put_placement("shop", slots=1, items=["a", "b"], reward={"cart": 2.0, "purchase": "value"}, reward_days=3.0)
+    client.put_placement(
+        "shop",
+        slots=1,
+        items=["a", "b"],
+        reward={"cart": 2.0, "purchase": "value"},
+        reward_days=3.0,
+        holdout=0.5,
+        guardrails=[{"metric": "cart_rate", "event": "cart", "worse_by": 0.1}],
+    )
     decision = client.decide("shop")
     assert client.outcome(decision, clicked=decision.items[0], events=[{"name": "cart"}]) is False
     bought = {"event_id": "order-7", "name": "purchase", "value": 39.0}

@@ -61,7 +61,7 @@ def test_all_settings_are_in_the_file_that_is_shown_with_their_defaults() -> Non
     text = (Path(__file__).parents[2] / "docs" / "serve.toml").read_text()
     shown = tomllib.loads(text)
     for name, field in Settings.model_fields.items():
-        if name in ("server_key", "read_key"):
+        if name in ("server_key", "read_key", "alert_secret"):
             assert f"# {name} = " in text
         elif name == "store":
             assert shown[name] == field.default.get_secret_value()

@@ -100,7 +100,9 @@ class Client:
         values: Literal["learned"] | None = None,
         reward: Mapping[str, float | Literal["value"]] | None = None,
         reward_days: float = 0.0,
-        mode: Literal["live", "shadow"] = "live",
+        guardrails: Iterable[Mapping[str, JsonValue]] = (),
+        alert_url: str | None = None,
+        mode: Literal["live", "shadow", "held"] = "live",
         exploring: bool = True,
         pin: Mapping[str, int] | None = None,
         new_items_at_most: float | None = None,
@@ -135,8 +137,12 @@ class Client:
             named events and what each is worth: a number, or "value" for the value that it brings
         reward_days
             days in which events of a decision are accepted
+        guardrails
+            each {"metric": …, "event": …, "worse_by": …, "then": "alert" or "control"}
+        alert_url
+            webhook for signed alerts
         mode
-            "live", or "shadow" to show the control order
+            "live", "shadow" to show the control order, or "held" after a broken guardrail
         exploring
             whether lists other than the best one are tried
         pin
@@ -160,6 +166,7 @@ class Client:
         # only used fields: an older service rejects unknown ones
         optional: JsonObject = {"half_life": half_life, "values": values, "sticky_seconds": sticky_seconds, "pin": pin}
         optional.update({"reward": None if reward is None else dict(reward), "reward_days": reward_days})
+        optional.update({"guardrails": [dict(each) for each in guardrails], "alert_url": alert_url})
         if mode != "live":
             optional["mode"] = mode
         if not exploring:

@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from slotwise.core.errors import InvalidInput, UnreadableFile
 from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.name_rules import PlacementName
+from slotwise.service.schemas.network_rules import is_loopback
 from slotwise.service.schemas.validation_errors import faults
 
 KIB, MIB = 1024, 1024 * 1024
@@ -51,6 +52,10 @@ class Settings(BaseSettings):
     server_key: SecretStr | None = None
     #: a second API key, which can read everything and change nothing
     read_key: SecretStr | None = None
+    #: the secret that messages to an `alert_url` are signed with; without one, no placement can have such a URL
+    alert_secret: SecretStr | None = None
+    #: whether an `alert_url` may be http on other machines: http on this machine, and https, always may be
+    alert_http: bool = False
     #: concurrent connections per worker; further ones are rejected, or replace idle ones
     connections: Annotated[int, Field(ge=1, le=100_000)] = 1000
     #: timeout of an idle connection
@@ -114,6 +119,7 @@ def load(config: Path | None = None) -> Settings:
             "store",
             "server_key",
             "read_key",
+            "alert_secret",
         }
         got = f", got {fault['value']}" if "value" in fault and harmless else ""
         raise InvalidInput(f"setting {fault['field']}: {fault['detail']}{got}") from None
@@ -151,17 +157,3 @@ def _check_key(settings: Settings) -> None:
     for name, key in (("server_key", settings.key), ("read_key", settings.key_for_reading)):
         if key is not None and (not key.isascii() or not key.isprintable() or " " in key):
             raise InvalidInput(f"{name} must be printable ASCII without spaces, because it is sent in a header")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is reachable from this machine only.
-
-    >>> is_loopback("localhost"), is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
-    (True, True, True, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

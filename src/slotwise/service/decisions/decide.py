@@ -83,7 +83,8 @@ def _conditions(
 
 
 def _arm(definition: PlacementDefinition) -> Arm:
-    if definition.mode == "shadow":
+    # neither shadow nor held compares arms
+    if definition.mode != "live":
         return "shadow"
     return "holdout" if definition.holdout and random.random() < definition.holdout else "learned"
 

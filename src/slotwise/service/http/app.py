@@ -27,6 +27,7 @@ from slotwise.service.http.routes.health import Probes
 from slotwise.service.http.routes.pages import Pages
 from slotwise.service.http.routes.placement_routes import Api, BodyLimits
 from slotwise.service.runtime import Clock, Worker
+from slotwise.service.runtime.alerting import AlertOptions
 from slotwise.service.service_settings import Settings, load
 
 log = logging.getLogger("slotwise.service")
@@ -58,6 +59,9 @@ def application(settings: Settings, clock: Clock = time.time) -> Starlette:
         placements=settings.placements,
         write_seconds=settings.write_seconds,
         read_seconds=settings.read_seconds,
+        alerts=AlertOptions(
+            settings.alert_secret.get_secret_value() if settings.alert_secret else None, settings.alert_http
+        ),
     )
     sizes = (settings.outcome_bytes, settings.decision_bytes, settings.placement_bytes)
     bodies = BodyLimits(*(BodyLimit(size, settings.body_seconds) for size in sizes))

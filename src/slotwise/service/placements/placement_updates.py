@@ -58,14 +58,18 @@ class PlacementUpdates:
 
     def __init__(self, placements: Placements, writer: Writer, clock: Callable[[], float]) -> None:
         self._placements, self._writer, self._clock = placements, writer, clock
+        #: raises if this service cannot serve a definition
+        self.check: Callable[[PlacementDefinition], None] = lambda _: None
 
     async def put(self, name: str, definition: PlacementDefinition, expected: ExpectedVersion = ANY_VERSION) -> Changed:
         """Create a placement, or replace all of its definition."""
         return await self._revise(checked_name(name), lambda _: definition, expected)
 
-    async def change(self, name: str, revision: Revision, expected: ExpectedVersion = ANY_VERSION) -> Changed:
-        """Edit the definition of an existing placement."""
-        return await self._revise(name, revision, expected, must_exist=True)
+    async def change(
+        self, name: str, revision: Revision, expected: ExpectedVersion = ANY_VERSION, reason: str | None = None
+    ) -> Changed:
+        """Edit the definition of an existing placement; the reason is listed with the change."""
+        return await self._revise(name, revision, expected, must_exist=True, reason=reason)
 
     async def delete(self, name: str, expected: ExpectedVersion = ANY_VERSION) -> None:
         """Delete a placement with its decisions, its tally and its counters."""
@@ -98,7 +102,13 @@ class PlacementUpdates:
         return [change_document(change) for change in await self._placements.read(read)]
 
     async def _revise(
-        self, name: str, revision: Revision, expected: ExpectedVersion, *, must_exist: bool = False
+        self,
+        name: str,
+        revision: Revision,
+        expected: ExpectedVersion,
+        *,
+        must_exist: bool = False,
+        reason: str | None = None,
     ) -> Changed:
         for _ in range(MAX_TRIES):
             current = await self._placements.read(lambda store: _read(store, name))
@@ -109,8 +119,10 @@ class PlacementUpdates:
             after = await asyncio.to_thread(revision, current.definition)
             if after == current.definition:
                 return await self._done(name, current)
+            self.check(after)
             await asyncio.to_thread(try_out, after)
-            change = Change(self._clock(), json.dumps(difference(current.definition, after), ensure_ascii=False))
+            what = difference(current.definition, after) | ({} if reason is None else {"reason": reason})
+            change = Change(self._clock(), json.dumps(what, ensure_ascii=False))
             put = await self._writer.call(
                 partial(_put, name=name, definition=after.text(), change=change, at=current.version)
             )

@@ -75,7 +75,7 @@ class Propensities:
 
     async def _draw(self, placement: Placement, conditions: Conditions) -> RedrawnLists | None:
         definition = placement.definition
-        if definition.mode == "shadow":
+        if definition.mode != "live":
             # no list of the learner is shown in shadow mode
             return RedrawnLists(0, Counter())
         holdout = definition.holdout, definition.control_list(*conditions.constraints) if definition.holdout else ()

@@ -23,6 +23,7 @@ SETTLED: Final = 0.9
 CLOSE: Final = 0.2
 #: a placement without a decision for this long is quiet
 QUIET_SECONDS: Final = DAY
+_PUT_BACK: Final = "A guardrail was broken: see the list of changes. The mode `live` shows learned lists again."
 #: larger numbers of further views are not predicted
 MAX_VIEWS: Final = 1_000_000
 #: standard deviations to either side that hold 95 % of a normal distribution
@@ -52,24 +53,31 @@ class Facts:
     exploring: bool = True
     #: names of items for people, by id
     names: Mapping[str, str] = field(default_factory=dict)
+    #: the sentence of a broken guardrail
+    broken: str | None = None
 
 
 def state(facts: Facts) -> StateDocument:
     """The first state of these that applies:
 
     1. *nothing yet*: no decision that was seen is final.
-    2. *one item*: there is nothing to choose between.
-    3. *quiet*: no decision was requested in the last 24 hours.
-    4. *changed*: visitors click on an item more or less than before (`slotwise.service.reports.drift_view`).
-    5. *settled*: every item of the best list belongs there with a probability of at least 90 %. If all items are
+    2. *guardrail*: one is broken, or everybody sees the control order because one was.
+    3. *one item*: there is nothing to choose between.
+    4. *quiet*: no decision was requested in the last 24 hours.
+    5. *changed*: visitors click on an item more or less than before (`slotwise.service.reports.drift_view`).
+    6. *settled*: every item of the best list belongs there with a probability of at least 90 %. If all items are
        always shown, this is about their order.
-    6. *close*: the least certain item of the list and the best one outside of it are nearly equal: with a probability
+    7. *close*: the least certain item of the list and the best one outside of it are nearly equal: with a probability
        of 95 %, the better one is better by at most a fifth.
-    7. *too early*: otherwise.
+    8. *too early*: otherwise.
     """
     seen = facts.decisions.clicked + facts.decisions.no_click
     if not seen:
         return _with_mode(facts, _nothing_yet(facts))
+    if facts.mode == "held":
+        return _state("guardrail", "Held: everybody sees the control order.", more=_PUT_BACK)
+    if facts.broken is not None:
+        return _state("guardrail", facts.broken)
     if len(facts.items) == 1:
         return _state("one_item", "There is one item, so there is nothing to choose between.")
     if facts.last_hour is not None and facts.now - facts.last_hour - HOUR >= QUIET_SECONDS:

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from slotwise.service.learning.period_counts import PeriodCounts
 from slotwise.service.placements.placement_registry import Placements
 from slotwise.service.reports.drift_view import BEFORE_DAYS, RECENT_DAYS, DriftReport, find_drift
+from slotwise.service.reports.guardrails import read_guardrails
 from slotwise.service.reports.health_checks import Observed, checks_of
 from slotwise.service.reports.learning_status import QUIET_SECONDS, Facts, state
 from slotwise.service.reports.lru_cache import LruCache
@@ -19,6 +20,7 @@ from slotwise.service.reports.uplift import Span, pays
 from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.item_schema import ItemLabel, label_of
 from slotwise.service.schemas.overview_schemas import (
+    GuardrailDocument,
     ItemNow,
     ItemsPage,
     OverviewCounts,
@@ -76,6 +78,9 @@ class Overviews:
         overall = view if not request.segment else await self._estimates.look(request.name, for_owner=True)
         by_hour = await self._of_this_hour(overall, now)
         last = await self._placements.read(lambda store: _last_hour(store, request.name, now))
+        guardrails = await self._placements.read(
+            lambda store: read_guardrails(store, request.name, view.definition) if view.definition.guardrails else []
+        )
         estimates, definition, details = view.document, view.definition, view.for_owner
         assert details is not None
         assert overall.for_owner is not None
@@ -105,7 +110,8 @@ class Overviews:
             "window_seconds": estimates["window_seconds"],
             "segments": definition.segments,
             "segment": list(request.segment),
-            "state": state(_facts(view, overall, by_hour, last, now, names)),
+            "state": state(_facts(view, overall, by_hour, last, now, names, guardrails)),
+            "guardrails": guardrails,
             "uplift": estimates["uplift"],
             "uplift_in_period": recent,
             "pays": pays(estimates["uplift"], definition.holdout),
@@ -181,6 +187,7 @@ def _facts(
     last_hour: int | None,
     now: float,
     names: Mapping[str, str],
+    guardrails: Sequence[GuardrailDocument],
 ) -> Facts:
     definition = view.definition
     assert overall.for_owner is not None
@@ -199,6 +206,7 @@ def _facts(
         definition.half_life is not None,
         definition.exploring,
         names,
+        next((guardrail["sentence"] for guardrail in guardrails if guardrail["state"] == "broken"), None),
     )
 
 

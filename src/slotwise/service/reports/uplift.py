@@ -15,6 +15,7 @@ from slotwise.core.errors import InvalidInput
 from slotwise.service.reports.ab_test import (
     MIN_CLICKS,
     MIN_VALUES,
+    ComparedNumber,
     HoldoutStratum,
     Interval,
     Sums,
@@ -122,7 +123,7 @@ def read_evidence(
     clicks: list[ItemClicks] = []
     if values and not _have_values(arms):
         clicks = [*filter(is_wanted, store.item_clicks(name, since, until, by_segment=by_segment))]
-    return UpliftEvidence(span, arms, clicks, _changes_of_share(store.changes(name, MAX_CHANGES)), values)
+    return UpliftEvidence(span, arms, clicks, changes_of_share(store.changes(name, MAX_CHANGES)), values)
 
 
 def uplift(evidence: UpliftEvidence) -> UpliftDocument | None:
@@ -141,7 +142,7 @@ def uplift(evidence: UpliftEvidence) -> UpliftDocument | None:
         return None
     measure = measure_of(evidence)
     of_clicks = measure == "click_rate"
-    strata = _strata(evidence)
+    strata = strata_of(evidence)
     comparison = compare(strata, min_size=MIN_CLICKS if of_clicks else MIN_VALUES, both_ways=of_clicks)
     difference, ratio = comparison.difference, comparison.ratio
     values = {
@@ -160,9 +161,7 @@ def uplift(evidence: UpliftEvidence) -> UpliftDocument | None:
         "low": None if difference is None else difference.plain.low,
         "high": None if difference is None else difference.plain.high,
         "anytime": None if difference is None else _interval(difference.anytime),
-        "ratio": None
-        if ratio is None
-        else RatioDocument(estimate=ratio.estimate, **_interval(ratio.plain), anytime=_interval(ratio.anytime)),
+        "ratio": None if ratio is None else ratio_document(ratio),
         "too_early": comparison.too_early,
     }
 
@@ -176,7 +175,8 @@ def _have_values(arms: Iterable[ArmCounts]) -> bool:
     return any(row.squares for row in arms)
 
 
-def _changes_of_share(changes: Iterable[Change]) -> list[float]:
+def changes_of_share(changes: Iterable[Change]) -> list[float]:
+    """The times at which the holdout share changed, in order."""
     return sorted(change.time for change in changes if "holdout" in json.loads(change.what or "{}").get("fields", {}))
 
 
@@ -202,7 +202,7 @@ def views_by_period(evidence: UpliftEvidence) -> Iterator[tuple[CountPeriod, str
         # counts from before there were periods do not know which item was clicked in which arm
 
 
-def _strata(evidence: UpliftEvidence) -> list[HoldoutStratum]:
+def strata_of(evidence: UpliftEvidence) -> list[HoldoutStratum]:
     """Strata of one holdout share, one segment and one hour of the day; small ones are merged in this order."""
     by_share: dict[tuple[int, int | None], dict[str, dict[_Time, HoldoutStratum]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(HoldoutStratum))
@@ -238,6 +238,11 @@ def _arm(clicks: Sums, values: Sums | None) -> ArmDocument:
         "click_rate": clicks.mean,
         "value_per_view": None if values is None else values.mean,
     }
+
+
+def ratio_document(ratio: ComparedNumber) -> RatioDocument:
+    """The ratio of two means with its intervals."""
+    return RatioDocument(estimate=ratio.estimate, **_interval(ratio.plain), anytime=_interval(ratio.anytime))
 
 
 def _interval(interval: Interval) -> IntervalDocument:

@@ -26,6 +26,7 @@ from slotwise.service.reports.dashboard_queries import Dashboard
 from slotwise.service.reports.estimate_service import EstimateService, LocalEstimator, RemoteEstimator
 from slotwise.service.reports.history import By, HistorySpan, history
 from slotwise.service.reports.uplift import Span, SpanTexts
+from slotwise.service.runtime.alerting import AlertOptions, Alerts
 from slotwise.service.runtime.background_tasks import again_and_again
 from slotwise.service.schemas.decision_request import DecisionRequest
 from slotwise.service.schemas.definition import PlacementDefinition
@@ -46,6 +47,7 @@ from slotwise.service.storage.decision_types import (
 
 Clock = Callable[[], float]
 NO_CONSTRAINTS: Final = DecisionRequest()
+NO_ALERTS: Final = AlertOptions()
 #: between two searches for decisions past their deadline
 FINALISE_SECONDS: Final = 0.1
 #: decisions that are finalised in one transaction; new decisions wait for it, so it is short
@@ -88,6 +90,8 @@ class Worker:
         The timeout of a write.
     read_seconds
         The timeout of a read.
+    alerts
+        How alerts are sent.
 
     >>> import tempfile
     >>> async def one_click(store):
@@ -108,6 +112,7 @@ class Worker:
         placements: Mapping[str, PlacementDefinition] | None = None,
         write_seconds: float = WRITE_SECONDS,
         read_seconds: float = READ_SECONDS,
+        alerts: AlertOptions = NO_ALERTS,
     ) -> None:
         self._clock = clock
         self._first = dict(placements or {})
@@ -127,6 +132,9 @@ class Worker:
         self.changing = PlacementUpdates(self._placements, self._writer, clock)
         #: answers the dashboard's queries
         self.dashboard = Dashboard(store, self._placements, self._estimates, clock)
+        #: watches guardrails and states, and sends alerts
+        self.alerts = Alerts(self._placements, self._writer, self.changing, self.dashboard, clock, alerts)
+        self.changing.check = self.alerts.check
         self._tasks: list[asyncio.Task[None]] = []
         self._starting: asyncio.Task[None] | None = None
         self._is_started = False
@@ -164,6 +172,7 @@ class Worker:
             again_and_again(self.finalise, partial(asyncio.sleep, FINALISE_SECONDS), "finalise"),
             again_and_again(self.fill_propensities, self._until_refreshed, "store propensities"),
             again_and_again(self._store_last_hour, partial(asyncio.sleep, END_SECONDS), "store summaries of estimates"),
+            *self.alerts.loops(),
         )
         self._tasks = [asyncio.create_task(task) for task in tasks]
 

@@ -45,6 +45,8 @@ MAX_REWARDED: Final = 20
 MAX_REWARD_DAYS: Final = 90
 #: of an event: the sum over all events of a decision is a valid value of a click
 MAX_EVENT_VALUE: Final = MAX_VALUE / 1_000
+MAX_GUARDRAILS: Final = 20
+MAX_URL: Final = 2_000
 
 EXAMPLE: Final[dict[str, Any]] = {
     "slots": 3,
@@ -87,12 +89,25 @@ HalfLifeHours = Annotated[
     Annotated[_Hours, Tag("=number")] | Annotated[Literal["auto"], Tag("=text")],
     Discriminator(lambda value: "=text" if isinstance(value, str) else "=number"),
 ]
-Mode = Literal["live", "shadow"]
+Mode = Literal["live", "shadow", "held"]
 _Worth = Annotated[Finite, Field(ge=0, le=MAX_EVENT_VALUE)]
 Worth = Annotated[
     Annotated[_Worth, Tag("=number")] | Annotated[Literal["value"], Tag("=text")],
     Discriminator(lambda value: "=text" if isinstance(value, str) else "=number"),
 ]
+
+
+class Guardrail(Strict):
+    """An event whose rate per view in the learned arm must not fall below the holdout's."""
+
+    metric: Name
+    """The name of the guardrail, in alerts and in the list of changes."""
+    event: Name
+    """An event of the reward, or `click`."""
+    worse_by: Annotated[Finite, Field(ge=0, lt=1)]
+    """The part by which the rate may be lower; it is broken if the rate is lower by more with 95 % confidence."""
+    then: Literal["alert", "control"] = "alert"
+    """`alert` reports that it is broken; `control` also shows the control order to everybody, in the mode `held`."""
 
 
 class PlacementDefinition(Strict):
@@ -130,9 +145,13 @@ class PlacementDefinition(Strict):
     """Days from a decision until which its events are accepted; events until its deadline always are."""
     mode: Mode = "live"
     """`live` shows learned lists; `shadow` shows the items in control order, while the estimates report the list that
-    would have been shown."""
+    would have been shown. `held` is set by a broken guardrail, and shows the control order."""
+    guardrails: Annotated[list[Guardrail], Field(max_length=MAX_GUARDRAILS)] = Field(default=[])
+    """Events whose rate per view is compared with the holdout's, all the time."""
     exploring: bool = True
     """Whether lists other than the best one are tried; if false, everybody sees the best list. Clicks still count."""
+    alert_url: Annotated[str, StringConstraints(min_length=1, max_length=MAX_URL)] | None = None
+    """The webhook that gets signed alerts about this placement; null for none."""
     pin: dict[str, Annotated[int, Field(ge=1, le=MAX_SLOTS)]] = Field(default={})
     """Items to the slots in which everybody sees them, counted from 1; pins of a decision request take precedence."""
     new_items_at_most: Annotated[Finite, Field(gt=0, le=1)] | None = None
@@ -175,9 +194,24 @@ class PlacementDefinition(Strict):
         self._check_segments()
         self._check_features()
         self._check_policy()
+        self._check_guardrails()
         if self.reward_days and self.reward is None:
             raise _refusal(f"reward_days must be omitted without a reward, got {self.reward_days:g}")
         return self
+
+    def _check_guardrails(self) -> None:
+        metrics = [guardrail.metric for guardrail in self.guardrails]
+        for guardrail in self.guardrails:
+            if not 0.0 < self.holdout < 1.0:
+                raise _refusal(
+                    f"guardrails: {guardrail.metric!r} needs a holdout to compare with, got {self.holdout:g}"
+                )
+            if guardrail.event not in {"click", *(self.reward or ())}:
+                raise _refusal(
+                    f"guardrails: {guardrail.metric!r} must have an event of the reward, got {guardrail.event!r}"
+                )
+            if metrics.count(guardrail.metric) > 1:
+                raise _refusal(f"guardrails must have different metrics, got {guardrail.metric!r} twice")
 
     def _check_policy(self) -> None:
         # imported here: policies need the compiler, and readers of the schema need no policies

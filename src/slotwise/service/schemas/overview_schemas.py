@@ -14,13 +14,14 @@ from slotwise.service.schemas.report_schemas import (
     ITEM_EXAMPLE,
     ChangeDocument,
     CurrentDecisions,
+    RatioDocument,
     SegmentCounts,
     ShadowDocument,
     UpliftDocument,
     closed,
 )
 
-StateKind = Literal["nothing_yet", "one_item", "quiet", "changed", "too_early", "close", "settled"]
+StateKind = Literal["nothing_yet", "guardrail", "one_item", "quiet", "changed", "too_early", "close", "settled"]
 Level = Literal["fine", "look", "unknown"]
 CheckId = Literal["waiting", "late", "silent", "repeated", "capped", "several", "fresh", "fit", "drift", "half_life"]
 Measure = Literal["click_rate", "value_per_view"]
@@ -47,6 +48,26 @@ class StateDocument(TypedDict):
     """Start of the state: since when the list has been best, there have been no views, or visitors have changed."""
     views_needed: int | None
     """The estimated number of further views until the list is settled, if clicks continue as before."""
+
+
+@with_config(closed())
+class GuardrailDocument(TypedDict):
+    """A guardrail and its verdict."""
+
+    metric: str
+    event: str
+    worse_by: float
+    then: Literal["alert", "control"]
+    state: Literal["holds", "unclear", "broken"]
+    """By the anytime-valid interval of the ratio: above the bound, around it, or below it."""
+    sentence: str
+    learned: float
+    """Views with the event as a share of the views of the learned arm, since the mode was last changed."""
+    holdout: float
+    ratio: RatioDocument | None
+    """The learned arm's rate divided by the holdout's; null if it is too early."""
+    too_early: str | None
+    """The reason if there is no ratio."""
 
 
 @with_config(
@@ -167,6 +188,7 @@ _ITEM: Final = {**ITEM_EXAMPLE, "value": None}
             "segments": {"device": ["mobile", "desktop"]},
             "segment": [],
             "state": _STATE,
+            "guardrails": [],
             "uplift": None,
             "uplift_in_period": None,
             "pays": "Not measured: there is no holdout to compare with.",
@@ -230,6 +252,7 @@ class OverviewDocument(TypedDict):
     """The segment filters of this overview, each KEY:VALUE; empty for all segments."""
     state: StateDocument
     """Over all segments, also if a segment is given."""
+    guardrails: list[GuardrailDocument]
     uplift: UpliftDocument | None
     """Since the start; null until both arms have final decisions."""
     uplift_in_period: UpliftDocument | None

@@ -293,6 +293,8 @@ class ChangeDocument(TypedDict):
     """Items with another value or other features."""
     reordered: bool
     """Whether the order of the remaining items changed."""
+    reason: NotRequired[str]
+    """The reason of a change that the service made by itself, such as a broken guardrail."""
 
 
 @with_config(closed())

@@ -48,6 +48,7 @@ _OF_A_PLACEMENT = (
     "counters",
     "period_counters",
     "event_counts",
+    "alerts",
     "delays",
     "hourly_summaries",
     "definitions",

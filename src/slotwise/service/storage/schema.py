@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 #: A store with another version is refused. It changes with every change of `SCHEMA`.
-SCHEMA_VERSION: Final = 10
+SCHEMA_VERSION: Final = 11
 
 SCHEMA: Final = """
 CREATE TABLE placements (
@@ -190,6 +190,20 @@ CREATE TABLE event_counts (
     decisions BIGINT NOT NULL,
     PRIMARY KEY (placement, start, hours, arm, event)
 ) WITHOUT ROWID;
+
+-- The last state of each topic; `next_try` is null if no message is to be sent.
+CREATE TABLE alerts (
+    placement TEXT NOT NULL,
+    topic TEXT NOT NULL,
+    state TEXT NOT NULL,
+    message TEXT,
+    since DOUBLE PRECISION NOT NULL,
+    attempts BIGINT NOT NULL,
+    next_try DOUBLE PRECISION,
+    PRIMARY KEY (placement, topic)
+) WITHOUT ROWID;
+
+CREATE INDEX alerts_due ON alerts (next_try) WHERE next_try IS NOT NULL;
 
 CREATE TABLE delays (
     placement TEXT NOT NULL,

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from slotwise.service.storage.accumulator import Accumulator, CountKey
+from slotwise.service.storage.alerts_table import AlertTable
 from slotwise.service.storage.count_tables import (
     ADD_COUNTERS,
     ADD_EVENTS,
@@ -37,7 +38,7 @@ _INSERT = (
 _ADD_DELAYS = adding("delays", ("placement", "at_most", "number"), ("clicks",))
 
 
-class Store(PlacementTransfer, DecisionLog):
+class Store(PlacementTransfer, DecisionLog, AlertTable):
     """Durable placements, decisions and tallies: when a method returns, its changes are on disk.
 
     One store object is one connection, used by one thread at a time. Several objects, threads, processes and machines
