@@ -42,6 +42,9 @@ class Scheduler:
         """Do something after a time."""
         heapq.heappush(self._events, (self.now + seconds, next(self._number), act))
 
+    def has_events(self) -> bool:
+        return bool(self._events)
+
     def step(self) -> bool:
         """Run one of all that can run now, or let time pass until something can; False if nothing ever will."""
         able: list[tuple[Process | None, Callable[[], None]]] = []

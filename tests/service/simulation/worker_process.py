@@ -30,6 +30,7 @@ class WorkerProcess(Process):
         self.world, self.offset = world, offset
         self.connections: list[Connection] = []
         self.worker: Worker | None = None
+        self.unanswered = 0
         #: the tally of each placement in memory that was checked last
         self.checked: dict[str, int] = {}
         world.current = self
@@ -87,6 +88,7 @@ class WorkerProcess(Process):
             return None
         delivery = Delivery(request, self.world.model.commits)
         self.world.model.arrived(delivery)
+        self.unanswered += 1
         context = contextvars.copy_context()
         context.run(SERVING.set, delivery)
         self.loop.create_task(self._serve(self.worker, delivery), context=context)
@@ -97,6 +99,7 @@ class WorkerProcess(Process):
             delivery.answer = await _answer(worker, delivery.request)
         except SlotwiseError as problem:
             delivery.answer = problem
+        self.unanswered -= 1
         self.world.note(f"{self.name} answers {_short(delivery)}")
         self.world.answered(delivery)
         delivery.then(delivery.answer)

@@ -129,9 +129,12 @@ class World(Scheduler):
                 raise Violation(self.failure)
 
     def _is_quiet(self) -> bool:
-        counted = all(row.final for row in self.model.rows.values())
-        return counted and all(
-            process.worker is not None and process.worker._is_started for process in self.workers.values()
+        """Nothing is under way, and all is counted."""
+        if self.has_events() or not all(row.final for row in self.model.rows.values()):
+            return False
+        return all(
+            process.worker is not None and process.worker._is_started and not process.unanswered
+            for process in self.workers.values()
         )
 
     def _stop(self) -> None:
