@@ -82,6 +82,7 @@ class Model:
         self._lists: dict[tuple[str, str], Shown] = {}
         self._views: Counter[tuple[str, str, int]] = Counter()
         self._verdicts: Counter[tuple[str, Reported]] = Counter()
+        self._taken_back: set[str] = set()
         self.repeats: Counter[str] = Counter()
 
     # what it is told
@@ -218,6 +219,7 @@ class Model:
         seen = (decision.placement, decision.items, decision.arm, decision.issued, decision.deadline)
         must(seen == (row.placement, row.items, row.arm, row.issued, row.deadline), "another list", decision, row)
         if decision.fate == "issued":
+            must(row.id not in self._taken_back, "a decision that was taken back", decision)
             must(row.id in delivery.ids, "a decision of another request", decision)
             return
         first = self._drawn[decision.id]
@@ -239,8 +241,10 @@ class Model:
                 self._between(before, after)
                 return
         drawn = self._drawn[after.id]
-        taken_back = after.outcome == NOT_SHOWN and _is_doubtful(drawn) and drawn.is_keyless
-        must(taken_back, "an outcome that nobody reported in time", before, after)
+        # a worker takes back a decision whose commit was not answered, perhaps before it tells the client
+        is_doubtful = drawn.is_keyless and (drawn.answer is None or _is_doubtful(drawn))
+        must(after.outcome == NOT_SHOWN and is_doubtful, "an outcome that nobody reported in time", before, after)
+        self._taken_back.add(after.id)
 
     def _between(self, before: Row, after: Row) -> None:
         """A no-click that the same transaction recorded, and replaced by a click."""
