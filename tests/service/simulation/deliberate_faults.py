@@ -31,10 +31,10 @@ FAULTS = [
     ),
     Fault(
         "a click is counted when it arrives and at the deadline",
-        "storage.sql_store",
-        "                recorded[id] = report\n",
-        "                recorded[id] = report\n"
-        '                count.add(where, clicked=int(report.outcome.kind == "clicked"))\n',
+        "storage.outcome_rules",
+        "            self.outcome, self.recorded = outcome, report\n",
+        "            self.outcome, self.recorded = outcome, report\n"
+        '            count.add(self.where, clicked=int(outcome.kind == "clicked"))\n',
     ),
     Fault(
         "decisions are marked as final in a transaction of its own",
