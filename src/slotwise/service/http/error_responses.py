@@ -21,6 +21,7 @@ from slotwise.service.placements.definition_edits import StaleVersion, UnknownIt
 from slotwise.service.placements.placement_registry import BrokenPlacement, UnknownPlacement
 from slotwise.service.schemas.report_schemas import FieldProblem
 from slotwise.service.schemas.validation_errors import faults
+from slotwise.service.storage.admission import TooManyWaiting
 
 MEDIA_TYPE: Final = "application/problem+json"
 #: no response may be taken for another type than its own
@@ -37,7 +38,7 @@ MEANINGS: Final = {
     412: "The placement does not have the expected version; nothing was changed.",
     413: "The body is too large.",
     422: "A field is invalid.",
-    503: "The store is unavailable; nothing was written.",
+    503: "The store is unavailable, or too many requests are waiting; nothing was written.",
 }
 
 DOCUMENT: Final = TypeAdapter[ProblemDocument](ProblemDocument)
@@ -114,6 +115,10 @@ async def _unavailable(_: Request, unavailable: Exception) -> Response:
     return problem(503, "the store is unavailable; nothing was written", {"Retry-After": "1"})
 
 
+async def _overloaded(_: Request, refusal: Exception) -> Response:
+    return problem(503, str(refusal), {"Retry-After": "1"})
+
+
 async def _unexpected(request: Request, fault: Exception) -> Response:
     """Return the response to an internal error."""
     log.error("unexpected error", extra={"path": request.url.path, "method": request.method}, exc_info=fault)
@@ -131,6 +136,7 @@ _HANDLERS: Final[Mapping[type[Exception], Callable[[Request, Exception], Awaitab
     StaleVersion: _with_status(412),
     ForgedToken: _with_status(403),
     StoreUnavailable: _unavailable,
+    TooManyWaiting: _overloaded,
     StoreRefused: _unavailable,
     SlotwiseError: _with_status(422),
     Exception: _unexpected,

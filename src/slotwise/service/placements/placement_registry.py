@@ -16,6 +16,7 @@ from slotwise.service.placements.propensities import Propensities
 from slotwise.service.placements.store_sync import UnreadablePlacement, read_changes, with_counts
 from slotwise.service.schemas.name_rules import is_name
 from slotwise.service.storage import Store
+from slotwise.service.storage.admission import Admission
 from slotwise.service.storage.count_rows import Counters
 from slotwise.service.storage.decision_types import Arm, hour_of
 from slotwise.service.storage.placements_table import Version
@@ -28,6 +29,8 @@ MAX_TOGETHER: Final = 2_000
 MAX_PLAIN_ITEMS: Final = 200
 #: between two refreshes; with the refresh itself well below the published bound
 REFRESH_SECONDS: Final = 0.4
+#: reads that wait for the reading thread
+MAX_READS: Final = 200
 #: how long a decision waits for a placement that is not in memory yet
 FIND_SECONDS: Final = 1.5
 #: when an unreadable placement is tried again without a change
@@ -60,6 +63,8 @@ class Placements:
         self._known: dict[str, Placement] = {}
         self._broken: dict[str, UnreadablePlacement] = {}
         self._thread = ThreadPoolExecutor(1, "slotwise-reader")
+        #: for requests: updates of the placements take turns, so they need no bound
+        self._admission = Admission(MAX_READS, "reads")
         self._turn = asyncio.Lock()
         self._refreshed = time.monotonic()
         #: set after every refresh
@@ -119,13 +124,17 @@ class Placements:
         return time.monotonic() - self._refreshed
 
     async def read(self, work: Callable[[Store], Answer]) -> Answer:
-        """The result of `work` on the store, in the reading thread."""
+        """The result of `work` on the store, in the reading thread; refused if too many callers wait for it."""
+        with self._admission:
+            return await self._read(work)
+
+    async def _read(self, work: Callable[[Store], Answer]) -> Answer:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._store)
 
     async def find(self, name: str) -> Placement | None:
         """A placement from the store: it may have been put a moment ago, here or by another worker."""
         async with self._turn:
-            version = await self.read(lambda store: store.version(name))
+            version = await self._read(lambda store: store.version(name))
             if version is None:
                 self._forget(name)
             elif self._is_new(version):
@@ -136,12 +145,12 @@ class Placements:
         """Update all placements from the store once."""
         async with self._turn:
             began = time.monotonic()
-            versions = await self.read(lambda store: store.versions())
+            versions = await self._read(lambda store: store.versions())
             for gone in {*self._known, *self._broken} - {version.placement for version in versions}:
                 self._forget(gone)
             for together in self._in_turns(version for version in versions if self._is_new(version)):
                 await self._follow(together)
-            self.counters = await self.read(lambda store: store.counters())
+            self.counters = await self._read(lambda store: store.counters())
             self._refreshed = began
             self.was_refreshed.set()
 
@@ -175,7 +184,7 @@ class Placements:
 
     async def close(self) -> None:
         """Close the connection to the store."""
-        await self.read(lambda store: store.close())
+        await self._read(lambda store: store.close())
         self._thread.shutdown()
 
     def _forget(self, name: str) -> None:
@@ -210,7 +219,7 @@ class Placements:
         earlier, hour = [self._known.get(version.placement) for version in versions], self.hour()
         for old, change in zip(
             earlier,
-            await self.read(lambda store: [*map(read_changes, repeat(store), versions, earlier, repeat(hour))]),
+            await self._read(lambda store: [*map(read_changes, repeat(store), versions, earlier, repeat(hour))]),
             strict=True,
         ):
             if isinstance(change, NewCounts) and change.placement.is_large:

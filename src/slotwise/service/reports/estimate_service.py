@@ -32,8 +32,11 @@ from slotwise.service.schemas.overview_schemas import ItemsPage, OverviewDocumen
 from slotwise.service.schemas.report_schemas import EstimatesDocument
 from slotwise.service.schemas.segment_rules import VisitorSegments
 from slotwise.service.storage import open_store
+from slotwise.service.storage.admission import Admission
 from slotwise.service.storage.decision_types import hour_of
 
+#: different estimates of large placements that wait for the other process, each of which takes seconds
+MAX_REMOTE: Final = 16
 #: a placement with as many items, or items × slots × segments, is large: estimates of smaller ones take less time than
 #: starting a process
 LARGE_ITEMS, LARGE_CELLS = 10_000, 50_000
@@ -86,6 +89,7 @@ class RemoteEstimator:
         self._store, self._clock = store, clock
         self._pool: ProcessPoolExecutor | None = None
         self._requests = SingleFlight[tuple[Any, ...], Any]()
+        self._admission = Admission(MAX_REMOTE, "estimates of large placements")
         self._ending: asyncio.TimerHandle | None = None
 
     async def estimates_json(self, name: str, segment: Sequence[str], span: Span) -> bytes:
@@ -114,6 +118,10 @@ class RemoteEstimator:
         return await self._requests.run(request, lambda: self._run(*request))
 
     async def _run(self, *request: Any) -> Any:
+        with self._admission:
+            return await self._computed(*request)
+
+    async def _computed(self, *request: Any) -> Any:
         if self._ending is not None:
             self._ending.cancel()
             self._ending = None

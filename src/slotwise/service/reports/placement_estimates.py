@@ -33,6 +33,7 @@ from slotwise.service.schemas.report_schemas import (
 from slotwise.service.schemas.segment_rules import VisitorSegments
 from slotwise.service.schemas.timestamps import rfc3339
 from slotwise.service.storage import Store
+from slotwise.service.storage.admission import Admission
 from slotwise.service.storage.count_rows import Counters, TallyRow
 from slotwise.service.storage.decision_types import Arm
 from slotwise.service.storage.placements_table import Version
@@ -43,6 +44,9 @@ ENDS: Final = (2.5, 97.5)
 #: documents in the cache, and the items of all of them
 MAX_KNOWN: Final = 64
 MAX_KNOWN_ITEMS: Final = 128_000
+
+#: requests that wait for their turn; each turn takes milliseconds
+MAX_ESTIMATES: Final = 200
 
 
 class ForOwner(NamedTuple):
@@ -125,6 +129,7 @@ class PlacementEstimates:
         self._placements = placements
         self._known = known_estimates() if known is None else known
         self._turn = asyncio.Lock()
+        self._admission = Admission(MAX_ESTIMATES, "estimates")
 
     async def document(self, name: str, segment: Sequence[str] = (), span: Span = ALWAYS) -> EstimatesDocument:
         """The estimates from the store as it is now, of all visitors or of those that match the filters KEY:VALUE.
@@ -137,6 +142,10 @@ class PlacementEstimates:
         self, name: str, segment: Sequence[str] = (), span: Span = ALWAYS, *, for_owner: bool = False
     ) -> EstimatesView:
         """The document with its inputs; with `for_owner`, also the results for the overview."""
+        with self._admission:
+            return await self._look(name, segment, span, for_owner)
+
+    async def _look(self, name: str, segment: Sequence[str], span: Span, for_owner: bool) -> EstimatesView:
         key, hour = (name, tuple(segment)), self._placements.hour()
         async with self._turn:
             # the request before this one may have been the same
