@@ -1,7 +1,7 @@
-"""`slotwise fit` beside a bare GROUP BY over the same file, with many placements, and on Spark.
+"""`slotwise fit` and `slotwise judge` beside a bare GROUP BY over the same file, with many placements, and on Spark.
 
-SLOTWISE_BENCH_LARGE=1 adds logs of 5 million impressions and of a million placements; SLOTWISE_BENCH_SPARK says how
-many impressions Spark counts.
+SLOTWISE_BENCH_LARGE=1 adds logs of 5 million impressions and of a million placements, and 10 million UBI events;
+SLOTWISE_BENCH_SPARK says how many impressions Spark counts. `python -m benchmarks.logs events` measures events only.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ LARGE = os.environ.get("SLOTWISE_BENCH_LARGE", "") not in ("", "0")
 #: impressions, items, and the processor time of `slotwise fit`, at most, in bare GROUP BYs
 LOGS = ((500_000, 200_000, 10.0), *(((5_000_000, 1_000, 4.0), (5_000_000, 200_000, 6.0)) if LARGE else ()))
 MAX_TIMES_COUNTING, MAX_TIMES_SPARK = 3.0, 1.5
+#: UBI events, and the processor time of `slotwise judge`, at most, in bare GROUP BYs
+EVENTS, MAX_TIMES_JUDGE = 10_000_000 if LARGE else 1_000_000, 3.0
 SPARK_IMPRESSIONS = int(os.environ.get("SLOTWISE_BENCH_SPARK", "1000000"))
 SLOTS = 10
 BATCH = 500_000
@@ -51,6 +53,20 @@ def main() -> None:
         _compare_spark(log)
         generate_queries(log)
         _pool(log)
+    events()
+
+
+def events() -> None:
+    """Print the ratio and the memory of `slotwise judge`."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "ubi.ndjson"
+        # in a process of its own: the memory of this one would count as that of the processes it starts
+        _run("generate-events", log)
+        print(f"\n{EVENTS:,} UBI events in {log.stat().st_size / 1e9:.1f} GB of JSON lines")
+        turns = [{what: _run(what, log) for what in ("bare-events", "judge")} for _ in range(TURNS)]
+        heads = "SELECT action_name, object_id, ordinal, count(*) … GROUP BY"
+        _say_times("slotwise judge", heads, turns, "judge", "bare-events", MAX_TIMES_JUDGE)
+        _say_memory(max(turn["judge"]["memory"] for turn in turns))
 
 
 def _compare(log: Path, impressions: int, items: int, most: float) -> None:
@@ -171,6 +187,36 @@ def generate_queries(log: Path) -> None:
     pq.write_table(pa.table(columns), log)
 
 
+def generate_events(log: Path, events: int) -> None:
+    """Pages of ten of thirteen documents for 5,000 queries, and clicks that fall with the slot, as UBI lines."""
+    import duckdb
+
+    shared = "'shop' AS application, md5(page::VARCHAR) AS query_id, 'c' || page % 100000 AS client_id"
+    columns = "event_attributes, action_name, user_query, message"
+    what = (
+        "{object: {object_id: 'sku-' || lpad(item::VARCHAR, 7, '0'), object_id_field: 'sku', description: 'A thing'}, "
+        "position: {ordinal: slot}}"
+    )
+    with duckdb.connect() as connection:
+        connection.execute(f"""
+            SELECT setseed(0.5);
+            CREATE MACRO stamp(page) AS strftime(TIMESTAMP '2025-01-01' + to_seconds(page // 20), '%Y-%m-%dT%H:%M:%SZ');
+            CREATE TABLE pages AS SELECT page, (5000 ** random())::INT AS query, (4 * random())::INT AS shift
+                FROM range({events * 10 // 118}) pages(page);
+            CREATE TABLE shown AS SELECT page, slot, (37 * query + 101 * ((slot + shift) % 13)) % 200000 AS item,
+                random() < 0.25 / (slot + 1) AS clicked FROM pages, range(10) slots(slot);
+            COPY (
+                SELECT {shared}, stamp(page) AS timestamp, {columns} FROM (
+                    SELECT page, -1 AS slot, 0 AS turn, NULL AS event_attributes, NULL AS action_name,
+                        'red dress ' || query AS user_query, NULL AS message FROM pages
+                    UNION ALL
+                    SELECT page, slot, 1, {what}, 'impression', NULL, 'shown' FROM shown
+                    UNION ALL
+                    SELECT page, slot, 2, {what}, 'click', NULL, 'clicked' FROM shown WHERE clicked
+                ) ORDER BY page, turn, slot
+            ) TO '{log}' (FORMAT json)""")
+
+
 def _run(what: str, log: Path) -> dict[str, float]:
     """In a process of its own, whose memory is then known."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.logs", what, str(log)]
@@ -189,6 +235,27 @@ def bare(log: str) -> None:
         connection.sql(f"SELECT slot, item, count(*) AS shown FROM '{log}' GROUP BY slot, item").to_arrow_table()
 
 
+def _bare_events(log: str) -> None:
+    """What DuckDB needs to count events by action, document and position."""
+    import duckdb
+
+    columns = {
+        "action_name": "VARCHAR",
+        "event_attributes": 'STRUCT("object" STRUCT(object_id VARCHAR), "position" STRUCT(ordinal BIGINT))',
+    }
+    with duckdb.connect() as connection:
+        connection.execute("SET preserve_insertion_order = false")
+        connection.sql(
+            "SELECT action_name, event_attributes.object.object_id AS item, event_attributes.position.ordinal AS slot, "
+            f"count(*) FROM read_json('{log}', columns={columns}) GROUP BY ALL"
+        ).to_arrow_table()
+
+
+def _judge(log: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        _command("judge", log, "--format", "ubi", "--out", f"{folder}/list.csv")
+
+
 def _tally(log: str) -> None:
     from slotwise.logs import tally
 
@@ -196,10 +263,14 @@ def _tally(log: str) -> None:
 
 
 def _fit(log: str, *options: str) -> None:
+    _command("fit", log, "--memory", MEMORY, *options)
+
+
+def _command(*arguments: str) -> None:
     """Run the whole command."""
     from slotwise.cli import main as slotwise
 
-    sys.argv = ["slotwise", "fit", log, "--memory", MEMORY, *options]
+    sys.argv = ["slotwise", *arguments]
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.suppress(SystemExit):
         slotwise()
 
@@ -244,6 +315,9 @@ def _plain_spark(log: str) -> None:
 
 WORK: dict[str, Callable[[str], None]] = {
     "bare": bare,
+    "generate-events": lambda log: generate_events(Path(log), EVENTS),
+    "bare-events": _bare_events,
+    "judge": _judge,
     "tally": _tally,
     "fit": _fit,
     "placements": _fit_placements,
@@ -259,6 +333,10 @@ def _measure(what: str, log: str) -> dict[str, float]:
             small = Path(folder) / "small.parquet"
             generate(small, 100_000, 100)
             WORK[what](str(small))
+    if what == "judge":
+        with tempfile.TemporaryDirectory() as folder:
+            generate_events(Path(folder) / "small.ndjson", 10_000)
+            _judge(f"{folder}/small.ndjson")
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     started, computing = time.perf_counter(), time.process_time()
     WORK[what](log)
@@ -278,5 +356,7 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     if len(sys.argv) == 3 and sys.argv[1] in WORK:
         print(json.dumps(_measure(sys.argv[1], sys.argv[2])))
+    elif sys.argv[1:] == ["events"]:
+        events()
     else:
         main()

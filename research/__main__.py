@@ -72,7 +72,7 @@ def study(
         typer.Option(
             metavar="FOLDER",
             help="For log-truths: real logs, yandex/sessions.txt and clara2/pages.tsv; optional. For judgements: "
-            "pages.tsv and labels.tsv.",
+            "clara2/pages.tsv, clara2/labels.tsv and yandex/sessions.txt.",
         ),
     ] = None,
 ) -> None:

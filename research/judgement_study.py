@@ -119,13 +119,21 @@ def _pbm(counts: CellCounts) -> FloatArray:
 
 
 def _ubm(counts: CellCounts, pages: list[Page]) -> FloatArray:
-    """Return the attraction of the user browsing model: examination depends on the slot and on the last click."""
-    cells = {pair: cell for cell, pair in enumerate(zip(counts.query.tolist(), counts.documents, strict=True))}
-    numbers = {name: number for number, name in enumerate(counts.queries)}
-    usable = [page for page in pages if page[0] in numbers and len(set(page[1])) == len(page[1])]
-    cell = np.array([cells[numbers[query], document] for query, shown, _ in usable for document in shown])
+    attraction, _ = ubm_parameters(pages)
+    pairs = zip((counts.queries[number] for number in counts.query), counts.documents, strict=True)
+    return np.array([attraction[pair] for pair in pairs])
+
+
+def ubm_parameters(pages: list[Page]) -> tuple[dict[tuple[str, str], float], dict[int, float]]:
+    """Return the attraction and the examination of the user browsing model.
+
+    Examination depends on the slot and on the last click above, by the number of `browsing_places`.
+    """
+    usable = [page for page in pages if len(set(page[1])) == len(page[1])]
+    cells: dict[tuple[str, str], int] = {}
+    cell = np.array([cells.setdefault((query, each), len(cells)) for query, shown, _ in usable for each in shown])
     clicked = np.array([document in clicks for _, shown, clicks in usable for document in shown])
-    place = np.array([each for _, shown, clicks in usable for each in _browsing(shown, clicks)])
+    place = np.array([each for _, shown, clicks in usable for each in browsing_places(shown, clicks)])
     attraction, examined = np.full(len(cells), 0.5), np.full(int(place.max()) + 1, 0.5)
     of_cell, of_place = np.bincount(cell, minlength=len(cells)), np.bincount(place)
     for _ in range(STEPS):
@@ -134,10 +142,10 @@ def _ubm(counts: CellCounts, pages: list[Page]) -> FloatArray:
         looked = np.where(clicked, 1.0, examined[place] * (1.0 - attraction[cell]) / (1.0 - joint))
         attraction = (np.bincount(cell, attracted, len(cells)) + attraction.mean()) / (of_cell + 1.0)
         examined = (np.bincount(place, looked) + 1.0) / (of_place + 2.0)
-    return attraction
+    return dict(zip(cells, attraction.tolist(), strict=True)), dict(enumerate(examined.tolist()))
 
 
-def _browsing(shown: list[str], clicks: list[str]) -> Iterator[int]:
+def browsing_places(shown: list[str], clicks: list[str]) -> Iterator[int]:
     """Yield a number for each slot and the slot of the last click above it."""
     last = 0
     for slot, document in enumerate(shown, start=1):
@@ -145,8 +153,13 @@ def _browsing(shown: list[str], clicks: list[str]) -> Iterator[int]:
         last = slot if document in clicks else last
 
 
+def half_of(query: str) -> int:
+    """Return the half that a query belongs to, 0 or 1."""
+    return hashlib.sha256(query.encode()).digest()[0] % 2
+
+
 def _halves(queries: tuple[str, ...]) -> IntArray:
-    return np.array([hashlib.sha256(name.encode()).digest()[0] % 2 for name in queries])
+    return np.array([half_of(name) for name in queries])
 
 
 def table(data: Path) -> str:

@@ -155,12 +155,18 @@ def _log_truths(
 
 
 def _judgements(out: Path, jobs: int, quick: bool, *, data: Path | None = None) -> None:  # noqa: ARG001
-    """How well judgements from clicks order documents, against labels by people."""
-    from research import judgement_study
+    """How well judgements from clicks order documents, against labels by people, and predict clicks."""
+    from research import judgement_likelihood, judgement_study
 
     if data is None:
-        raise InvalidInput("the study of judgements needs --data FOLDER, with pages.tsv and labels.tsv")
-    text = judgement_study.table(data)
+        raise InvalidInput("the study of judgements needs --data FOLDER, with clara2/pages.tsv and clara2/labels.tsv")
+    text = "\n".join(
+        [
+            judgement_study.table(data / "clara2"),
+            judgement_likelihood.likelihood_table(data),
+            judgement_likelihood.click_worth_table(data),
+        ]
+    )
     print(text)
     _write_tables(out, text)
 

@@ -30,6 +30,55 @@ class Fault(NamedTuple):
 
 FAULTS = [
     Fault(
+        "a click that was bought is worth no more than a click",
+        "logs/reading/event_tables.py",
+        "coalesce(greatest({', '.join(parts)}), 0.0)",
+        "coalesce(least({', '.join(parts)}), 0.0)",
+        "tests/logs/reading/test_event_formats.py::test_given_weights_count_the_most_valuable_event",
+    ),
+    Fault(
+        "a query id for two queries belongs to the first of them",
+        "logs/reading/ubi_events.py",
+        "CASE WHEN first = last THEN first END AS query",
+        "first AS query",
+        "tests/logs/reading/test_event_formats.py::test_every_kind_of_bad_input_is_counted_and_named",
+    ),
+    Fault(
+        "a click without a readable time is lost",
+        "logs/reading/event_tables.py",
+        "kinds IS NOT NULL AS clicked",
+        "click_time IS NOT NULL AS clicked",
+        "tests/logs/reading/test_search_server.py::test_both_indices_are_counted",
+    ),
+    Fault(
+        "a page of a scroll that was lost is not noticed",
+        "logs/reading/search_server.py",
+        "if count != total:",
+        "if count > total:",
+        "tests/logs/reading/test_search_server.py::test_an_index_that_comes_short_is_read_again",
+    ),
+    Fault(
+        "a page of a scroll is asked for again after its answer was lost",
+        "logs/reading/search_server.py",
+        "if not repeatable and not isinstance",
+        "if False and not isinstance",
+        "tests/logs/reading/test_search_server.py::test_a_lost_page_is_never_asked_for_again",
+    ),
+    Fault(
+        "what a click on a document was worth is not shrunk",
+        "judgements/click_values.py",
+        "between / np.maximum(between + within / n, 1e-300)",
+        "1.0",
+        "tests/judgements/test_click_values.py::test_equal_documents_have_nearly_equal_values",
+    ),
+    Fault(
+        "features that predict nothing are used all the same",
+        "judgements/feature_prior.py",
+        "    if best is None:\n        return np.ones(len(clicks))\n",
+        "    best = 1.0 if best is None else best\n",
+        "tests/judgements/test_feature_prior.py::test_features_that_tell_nothing_hardly_matter",
+    ),
+    Fault(
         "what has faded counts as much as what was just seen",
         "logs/fitting/time_drift.py",
         "else 0.5 ** ((periods.count - 1 - period) / half_life)",

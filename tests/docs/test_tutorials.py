@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from slotwise import logs
 from slotwise.client import ServiceUnreachable
+from slotwise.judgements import count_cells
+from tests.commands import slotwise
 from tests.service.serving import serving
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -67,3 +72,54 @@ def test_the_fake_client_stands_in_for_a_service() -> None:
     assert client.outcomes == [{"clicked": "tea"}]
     with pytest.raises(ServiceUnreachable):
         fake([], down=True).decide("home")
+
+
+def test_the_events_of_the_tutorial_become_judgements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (DOCS / "tutorials/search-events-to-judgements.md").read_text()
+    _run(_program("tutorials/search-events-to-judgements.md"))
+    for command in re.findall(r"^    slotwise (.*)$", page, re.MULTILINE):
+        done = slotwise(*shlex.split(command))
+        assert done.returncode == 0, done.stderr
+        if command.startswith("judge"):
+            assert "3  spellings of queries that differ by case" in done.stdout
+    body = json.loads(Path("judgements.json").read_text())
+    assert [each["query"] for each in body["judgmentRatings"]] == ["coffee", "milk", "tea"]
+    assert "tea,mint" in Path("report/underplaced.csv").read_text()
+    assert Path("report/judgements.html").exists()
+
+
+#: made-up events of both trackers: a list of two documents that is seen twice, and a click on each view
+VIEWS = {
+    "lists AS": """
+        CREATE TABLE product_list_viewed
+            (id INT, anonymous_id TEXT, list_id TEXT, "timestamp" TIMESTAMP, search_term TEXT);
+        INSERT INTO product_list_viewed VALUES
+            (1, 'v', 'search', '2025-01-01 10:00', 'tea'), (2, 'v', 'search', '2025-01-01 11:00', 'tea');
+        CREATE TABLE product_list_viewed_products (list_view INT, position INT, product_id TEXT);
+        INSERT INTO product_list_viewed_products VALUES (1, 1, 'a'), (1, 2, 'b'), (2, 1, 'a'), (2, 2, 'b');
+        CREATE TABLE product_clicked (anonymous_id TEXT, list_id TEXT, product_id TEXT, "timestamp" TIMESTAMP);
+        INSERT INTO product_clicked VALUES
+            ('v', 'search', 'b', '2025-01-01 10:01'), ('v', 'search', 'a', '2025-01-01 11:01'),
+            ('w', 'search', 'b', '2025-01-01 11:01')""",
+    "web_page_id": """
+        CREATE TABLE list_views (event_id TEXT, web_page_id TEXT, search_term TEXT);
+        INSERT INTO list_views VALUES ('e', '1', 'tea'), ('f', '2', 'tea');
+        CREATE TABLE list_view_documents (event_id TEXT, position INT, sku TEXT);
+        INSERT INTO list_view_documents VALUES ('e', 1, 'a'), ('e', 2, 'b'), ('f', 1, 'a'), ('f', 2, 'b');
+        CREATE TABLE list_clicks (web_page_id TEXT, sku TEXT);
+        INSERT INTO list_clicks VALUES ('1', 'b'), ('2', 'a'), ('3', 'b')""",
+}
+
+
+@pytest.mark.parametrize("mark", VIEWS)
+def test_the_views_of_other_trackers_show_lists_and_clicks(mark: str) -> None:
+    views = re.findall(r"^```sql\n(.*?)^```", (DOCS / "reference/log-formats.md").read_text(), re.MULTILINE | re.DOTALL)
+    (view,) = [each for each in views if mark in each]
+    with duckdb.connect() as connection:
+        connection.execute(VIEWS[mark])
+        connection.execute(view)
+        counts = count_cells(logs.LogSource.of(connection.sql("FROM shown").to_arrow_table(), placement="query"))
+    assert counts.queries == ("tea",)
+    assert counts.shown.tolist() == [[2.0, 0.0], [0.0, 2.0]]
+    assert counts.clicks.tolist() == [[1.0, 0.0], [0.0, 1.0]]

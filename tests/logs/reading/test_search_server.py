@@ -65,7 +65,9 @@ class Answers(BaseHTTPRequestHandler):
             if "scroll_id" in body:
                 self._page(body["scroll_id"])
             return
-        if fault is not None:
+        if fault == "skip":
+            self._page(body["scroll_id"])
+        elif fault is not None:
             headers = {"Location": "http://127.0.0.1:1/"} if fault == "302" else {}
             self._answer({"error": "put in on purpose"}, int(fault), headers)
             return
@@ -154,6 +156,19 @@ def test_nothing_is_lost_if_a_request_fails(server: Search, tmp_path: Path, faul
     assert _lines(download_events(server.address, tmp_path)) == [10, 33]
     assert server.faults == {}
     assert server.scrolls == {}
+
+
+def test_a_lost_page_is_never_asked_for_again(server: Search, tmp_path: Path) -> None:
+    """The scroll has moved on: a second request would get the page after it."""
+    server.faults = {2: "hang up"}
+    download_events(f"{server.address}/ubi_events", tmp_path)
+    assert server.opened == 2
+
+
+def test_an_index_that_comes_short_is_read_again(server: Search, tmp_path: Path) -> None:
+    server.faults = {2: "skip"}
+    assert _lines(download_events(f"{server.address}/ubi_events", tmp_path)) == [33]
+    assert server.opened == 2
 
 
 def test_a_server_that_never_answers_is_given_up(server: Search, tmp_path: Path) -> None:

@@ -79,6 +79,11 @@ def load_events(
             raise
     if not count(connection.con, "SELECT count(*) FROM log WHERE query IS NOT NULL"):
         raise InvalidInput(f"{path} has no page with a query: {_text(findings)}")
+    for (name,) in connection.con.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE table_name != 'log'"
+    ).fetchall():
+        # the memory is needed to count
+        connection.con.execute(f"DROP TABLE {name}")
     columns = Columns(placement="query", order="click_time", value="value" if weights else None)
     return EventLog(connection.table("log"), columns, findings, weights)
 
