@@ -127,7 +127,7 @@ def _logit(attractiveness: Mapping[tuple[str, str], float], bias: Mapping[str, F
         alpha = np.array([attractiveness.get((query, document), usual) for document in documents])
         slots = bias.get(query, shared)
         odds = np.append(alpha * (slots if len(slots) >= len(documents) else shared)[: len(documents)], 1.0)
-        return odds / odds.sum()
+        return np.asarray(odds / odds.sum())
 
     return predict
 
@@ -244,19 +244,26 @@ def click_worth(pages: list[Page]) -> tuple[FloatArray, FloatArray, float]:
     level, half = ratio[group], np.array([half_of(query) for query in kinds.queries])
 
     def likelihood(parameters: FloatArray, mine: int) -> float:
-        weights, shape = np.exp(parameters[:-1]), np.exp(parameters[-1])
+        # no kind of click is worth more than 150 others
+        weights, shape = np.split(np.exp(np.clip(parameters, -5.0, 5.0)), [len(KINDS)])
         mean = level * kinds.later_expected * (shape + weights @ kinds.counts / level) / (shape + kinds.expected)
         use = (half == mine) & (kinds.later_expected > 0.0)
         return float((kinds.later[use] * np.log(mean[use]) - mean[use]).sum())
 
     ones = np.zeros(len(KINDS))
-    shape = minimize(lambda x: -likelihood(np.append(ones, x), 0), [1.0], method="Nelder-Mead").x
+
+    def loss_of_shape(shape: FloatArray) -> float:
+        return -likelihood(np.append(ones, shape), 0)
+
+    def loss(parameters: FloatArray) -> float:
+        return -likelihood(parameters, 0)
+
+    shape = minimize(loss_of_shape, np.ones(1), method="Nelder-Mead").x
     start = np.append(ones, shape)
-    options = {"maxiter": 4_000, "fatol": 1e-3}
-    found = minimize(lambda x: -likelihood(x, 0), start, method="Nelder-Mead", options=options).x
+    found = minimize(loss, start, method="Nelder-Mead", tol=1e-3).x
     number = sum(half_of(page[0]) == 1 for page in held_out)
     gain = (likelihood(found, 1) - likelihood(start, 1)) / max(1, number)
-    return kinds.counts.sum(axis=1), np.exp(found[:-1]), gain
+    return kinds.counts.sum(axis=1), np.exp(np.clip(found[:-1], -5.0, 5.0)), gain
 
 
 def click_worth_table(data: Path) -> str:

@@ -66,10 +66,10 @@ FAULTS = [
     ),
     Fault(
         "what a click on a document was worth is not shrunk",
-        "judgements/click_values.py",
+        "judgements/value_per_click.py",
         "between / np.maximum(between + within / n, 1e-300)",
         "1.0",
-        "tests/judgements/test_click_values.py::test_equal_documents_have_nearly_equal_values",
+        "tests/judgements/test_value_per_click.py::test_equal_documents_have_nearly_equal_values",
     ),
     Fault(
         "features that predict nothing are used all the same",

@@ -50,7 +50,6 @@ def test_kinds_of_clicks_are_told_apart() -> None:
     assert counts.sum(axis=1).tolist() == [1.0, 1.0, 1.0, 1.0, 1.0]
 
 
-def test_clicks_of_all_kinds_are_worth_the_same_if_they_are_drawn_alike() -> None:
-    """The gain of learned weights is noise: below 0.02 a page, ten times what it is on real logs."""
+def test_weights_gain_nothing_if_all_kinds_are_drawn_alike() -> None:
     _, _, gain = click_worth(_pages(np.random.default_rng(2), 600))
-    assert abs(gain) < 0.02
+    assert gain < 0.005

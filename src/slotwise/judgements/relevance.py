@@ -16,7 +16,7 @@ of variance over pages). In a randomised log that share is 0, and only clicks co
     relevance = c_1 · t u · prominence / (largest prominence of the query)
 
 is the probability of a click in slot 1. Given the features of documents, u has the mean that they predict
-(`feature_prior.py`). By value, relevance is multiplied by the value of a click on the document (`click_values.py`).
+(`feature_prior.py`). By value, relevance is multiplied by the value of a click on the document (`value_per_click.py`).
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from scipy.special import gammainc, gammaincinv, gammaln, logsumexp
 
 from slotwise.core import validation
 from slotwise.core.types import FloatArray, IntArray
-from slotwise.judgements.click_values import ClickValues, click_values
 from slotwise.judgements.feature_prior import predicted_ratio
 from slotwise.judgements.log_cells import CellCounts
+from slotwise.judgements.value_per_click import ClickValues, click_values
 from slotwise.logs.reading.feature_file import encoded
 
 #: the range of κ and κ', where their search begins, and the most documents that they are learned from

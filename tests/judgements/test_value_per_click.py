@@ -8,7 +8,7 @@ import pytest
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import FloatArray
 from slotwise.judgements import CellCounts, judge_counts
-from slotwise.judgements.click_values import click_values
+from slotwise.judgements.value_per_click import click_values
 
 
 def _counts(rng: np.random.Generator, chances: FloatArray, clicks: int) -> CellCounts:
