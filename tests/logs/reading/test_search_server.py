@@ -162,7 +162,8 @@ def test_a_lost_page_is_never_asked_for_again(server: Search, tmp_path: Path) ->
     """The scroll has moved on: a second request would get the page after it."""
     server.faults = {2: "hang up"}
     download_events(f"{server.address}/ubi_events", tmp_path)
-    assert server.opened == 2
+    # the page that was lost, and nine pages and an empty one after a new start
+    assert server.requests == 2 + 10
 
 
 def test_an_index_that_comes_short_is_read_again(server: Search, tmp_path: Path) -> None:
