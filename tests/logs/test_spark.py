@@ -44,7 +44,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One for all tests: it takes seconds to start, and slotwise uses the one that is there."""
     folder = tmp_path_factory.mktemp("spark")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    builder = SparkSession.builder.master("local[4]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
     builder = builder.config("spark.sql.shuffle.partitions", "2").config("spark.sql.warehouse.dir", str(folder))
     # many small queries: a compiler for each, and one for long runs, would take longer than the work
@@ -67,11 +67,18 @@ def test_spark_and_duckdb_agree_on_text(session: SparkSession, tmp_path: Path) -
     assert found == tallies(tmp_path / "log.csv", PAGES, multi_click="last")
 
 
-def test_shuffled_rows_in_several_files(session: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("threads", [1, 2, 3, 4])
+def test_shuffled_rows_in_several_files(threads: int, session: SparkSession, tmp_path: Path) -> None:
+    """As many parts, and so as many threads, read the files and group the rows."""
     shuffled = random.Random(7).sample(ROWS, len(ROWS))
-    for part in range(4):
-        pq.write_table(table(shuffled[part::4]), tmp_path / f"{part}.parquet")
-    Plain(ROWS, "first").check(tallies(tmp_path, PAGES, engine="spark"))
+    for part in range(threads):
+        pq.write_table(table(shuffled[part::threads]), tmp_path / f"{part}.parquet")
+    before = str(session.conf.get("spark.sql.shuffle.partitions"))
+    session.conf.set("spark.sql.shuffle.partitions", threads)
+    try:
+        Plain(ROWS, "first").check(tallies(tmp_path, PAGES, engine="spark"))
+    finally:
+        session.conf.set("spark.sql.shuffle.partitions", before)
 
 
 def test_spark_and_duckdb_agree_on_fits(session: SparkSession, tmp_path: Path) -> None:
