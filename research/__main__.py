@@ -37,14 +37,16 @@ def study(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PART", help="For changing-pages, leaderboard or log-truths: only this part; may be repeated."
+            metavar="PART",
+            help="For changing-pages, exploration, leaderboard or log-truths: only this part; may be repeated.",
         ),
     ] = None,
     replications: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="For changing-pages: replications of each row; each part has its own default. For leaderboard and "
+            help="For changing-pages: replications of each row; each part has its own default. For exploration: "
+            "problems of each set, with one run each. For leaderboard and "
             "contextual: 20 by default.",
         ),
     ] = None,

@@ -19,6 +19,7 @@ from research.exploration.exploration_study import ExplorationSize
 from research.graves_lai.table import table as graves_lai_table
 from research.leaderboard import page as leaderboard_page
 from research.leaderboard.scores import QUICK, BoardSize
+from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, UnwritableFile
 from slotwise.core.io import replacing
 from slotwise.core.plotting import save
@@ -44,10 +45,17 @@ def summary(name: str) -> str:
     return (inspect.getdoc(STUDIES[name]) or "").partition("\n")[0]
 
 
-def _exploration(out: Path, jobs: int, quick: bool) -> None:
+def _exploration(
+    out: Path, jobs: int, quick: bool, *, parts: Sequence[str] = (), replications: int | None = None
+) -> None:
     """Mean and tail of regret under rules of exploration on one posterior."""
     size = ExplorationSize(4, 2, 1) if quick else ExplorationSize()
-    _write_tables(out, exploration_study.write(out, size, jobs=jobs))
+    if replications is not None:
+        size = ExplorationSize(replications, replications, 1)
+    kinds = list(parts or exploration_study.KINDS)
+    for kind in kinds:
+        validation.one_of("part", kind, list(exploration_study.KINDS))
+    _write_tables(out, exploration_study.write(out, size, jobs=jobs, kinds=kinds))
 
 
 def _estimators(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001

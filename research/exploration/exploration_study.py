@@ -7,7 +7,7 @@ another. Regret is relative to the mean of Thompson sampling on the same problem
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,6 +43,17 @@ CANDIDATES: dict[str, tuple[str, int]] = {
     "clipped (MOTS)": ("exploration-rule:rule=clipped", 0),
     "ordered by mean": ("exploration-rule:rule=ordered", 0),
 }
+#: the candidates that run on changing problems as well
+MAIN = (
+    THOMPSON,
+    "sharpened, κ = 1.5",
+    "sharpened, κ = 2",
+    "ε-exploring, ε = 0.3",
+    "ExpTS+",
+    "clipped (MOTS)",
+    "ordered by mean",
+)
+KINDS: dict[str, Sequence[str]] = {"stationary": tuple(CANDIDATES), "changing": MAIN}
 #: problems to choose on, and to report on
 CHOOSING_SEED, REPORTING_SEED = 2026, 2027
 #: runs of Thompson sampling that give a problem its unit
@@ -162,14 +173,16 @@ def figure(scores: Mapping[str, Score]) -> Figure:
     return drawn
 
 
-def write(out: Path, size: ExplorationSize, *, jobs: int) -> str:
-    """Run all candidates on both sets of both kinds of problems; return the tables."""
-    policies = {label: policy for label, (policy, _) in CANDIDATES.items()}
+def write(out: Path, size: ExplorationSize, *, jobs: int, kinds: Sequence[str] = tuple(KINDS)) -> str:
+    """Run the candidates on both sets of these kinds of problems; return the tables."""
     text = []
-    for kind, count in (("stationary", size.stationary), ("changing", size.changing)):
+    for kind in kinds:
+        count = size.stationary if kind == "stationary" else size.changing
+        policies = {label: CANDIDATES[label][0] for label in KINDS[kind]}
         for use, seed in (("chosen", CHOOSING_SEED), ("reported", REPORTING_SEED)):
             regret = relative_regret(kind, seed, count, policies, runs=size.runs, jobs=jobs)
             scores = {label: score(values, regret[THOMPSON]) for label, values in regret.items()}
-            text.append(f"### {count:,} {kind} problems, {use}, {size.runs} runs each\n\n{table(scores)}")
+            each = "one run" if size.runs == 1 else f"{size.runs} runs"
+            text.append(f"### {count:,} {kind} problems, {use}, {each} each\n\n{table(scores)}")
             save(figure(scores), out, f"exploration_{kind}_{use}")
     return "\n".join(text)
