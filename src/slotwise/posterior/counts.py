@@ -120,9 +120,9 @@ def fold_rarest(counts: PosteriorCounts, segments: SegmentEffects) -> None:
 
 @jit
 def decay(counts: PosteriorCounts, weights: FloatArray, best: int, is_replaced: bool) -> None:
-    """Multiply the past under each half-life by its weight, and add the period.
+    """Multiply the counts of each memory by its weight, and add the period.
 
-    If `is_replaced`, the counts of the best half-life come into use; otherwise those in use stay as they are.
+    If `is_replaced`, the counts of the best memory come into use; otherwise those in use stay as they are.
     """
     kinds = len(counts.clicks)
     for array in (counts.clicks, counts.slot_clicks):
@@ -141,6 +141,15 @@ def _decay(array: FloatArray, weights: FloatArray, best: int, is_replaced: bool)
         if is_replaced:
             array[IN_USE, cell] = array[DECAYED + best, cell]
         array[PERIOD_COUNTS, cell] = 0.0
+
+
+@jit
+def clear(counts: PosteriorCounts, kind: int) -> None:
+    """Set the counts of one kind to 0."""
+    counts.clicks[kind] = 0.0
+    counts.slot_clicks[kind] = 0.0
+    counts.unlisted_passes[kind] = 0.0
+    counts.lists.rounds[kind] = 0.0
 
 
 @jit

@@ -78,8 +78,8 @@ def hierarchical_posterior(
     validation.one_of("passes", passes, get_args(Passes))
     boldness = validation.positive_number("boldness", boldness)
     segments, items, slots = task.segments, task.items, task.slots
-    tried = parse_half_lives(half_life)
-    kinds = DECAYED + len(tried) if len(tried) else 1
+    memories = len(parse_half_lives(half_life))
+    kinds = DECAYED + memories if memories else 1
     prior = _item_prior(task, validation.positive_number("ridge", ridge))
     return HierarchicalPosterior(
         position_bias=_first_bias(task),

@@ -1,12 +1,10 @@
-"""Forgetting: decay of counts by a half-life, which is given or selected by its predictions.
+"""Forgetting: decay of counts by a given half-life, or as far as tastes are found to have changed.
 
-A half-life is scored by its one-step-ahead predictive log-likelihood: the counts of the past decay by it, and its score
-is the log-probability that they give to the clicks of the next period. The hierarchical posterior does that while it
-learns (`end_period`). Rounds are counted in periods; at the end of each the past decays under every half-life that is
-tried, and the period is added. The log-probability is
-Σ_c [log Γ(A+n) - log Γ(A) + A log B - (A+n) log(B+e)] + Σ n log λ over cells c, with Gamma(A, B) the posterior of
-attractiveness given the decayed counts, n the clicks of the period and e its exposure. `best_half_life` does the same
-for counts by period of a log or a service, with a beta prime prior in place of the hierarchical one.
+With "auto", changes are detected while the posterior learns (`slotwise.posterior.taste_changes`).
+
+`best_half_life` selects a half-life for counts by period of a log or a service, by its one-step-ahead predictive
+log-likelihood: the counts of the past decay by it, and its score is the log-probability that they give to the clicks of
+the next period.
 """
 
 from __future__ import annotations
@@ -22,24 +20,13 @@ from slotwise.core.errors import InvalidInput
 from slotwise.core.types import BoolArray, FloatArray, HalfLife, IntArray
 from slotwise.jit import jit
 from slotwise.posterior.counts import decay, sum_rounds, weigh_lists
-from slotwise.posterior.hyperparameters import find_mode
-from slotwise.posterior.state import (
-    DECAYED,
-    IN_USE,
-    PERIOD_COUNTS,
-    BiasPosterior,
-    Forgetting,
-    ItemPrior,
-    PosteriorCounts,
-    SegmentEffects,
-)
+from slotwise.posterior.state import IN_USE, Forgetting, ItemPrior, PosteriorCounts, SegmentEffects
+from slotwise.posterior.taste_changes import DRIFT_HALF_LIVES, PERIOD, WINDOWS, start_changes, watch
 
-#: half-lives that are tried, in rounds, if one is to be selected
-HALF_LIFE_GRID = (math.inf, 100_000.0, 30_000.0, 10_000.0, 3_000.0, 1_000.0)
 #: rounds of a period at most, and the periods of a half-life at least
 MAX_PERIOD = 1_000.0
 MIN_PERIODS_PER_HALF_LIFE = 20.0
-#: the weight of a score after a period, and the lead over no forgetting that a half-life needs, in nats
+#: in `best_half_life`: the weight of a score after a period, and the lead over no forgetting that is needed, in nats
 SCORE_DECAY = 0.98
 MIN_LEAD = 4.0
 #: first parameter of the beta prime prior of an item's attractiveness in `best_half_life`
@@ -47,112 +34,50 @@ PRIOR_SHAPE = 1.0
 
 
 def parse_half_lives(half_life: HalfLife) -> FloatArray:
-    """Return the half-lives to try, in rounds: none for "none", a grid for "auto", or the given one."""
+    """Return the half-life of each memory of the past, in rounds; no memory for "none"."""
     if half_life is None or half_life == "none":
         return np.zeros(0)
     if half_life == "auto":
-        return np.array(HALF_LIFE_GRID)
+        return np.array([math.inf] * WINDOWS + list(DRIFT_HALF_LIVES))
     if isinstance(half_life, str):
         raise InvalidInput(f"half_life must be none, auto or a number of rounds, got {half_life!r}")
     return np.array([validation.positive_number("half_life", half_life)])
 
 
+def period_of(half_life: HalfLife) -> float:
+    """Return the rounds of a period; without forgetting no period ends."""
+    memories = parse_half_lives(half_life)
+    if len(memories) == 1:
+        return max(1.0, min(MAX_PERIOD, float(memories[0]) / MIN_PERIODS_PER_HALF_LIFE))
+    return PERIOD if len(memories) else math.inf
+
+
 def start_forgetting(half_life: HalfLife, segments: int, items: int, slots: int) -> Forgetting:
     """Return the state before the first round."""
-    tried = parse_half_lives(half_life)
-    # without forgetting no period ends
-    period = MAX_PERIOD if len(tried) else math.inf
-    if len(tried) == 1:
-        period = max(1.0, min(MAX_PERIOD, float(tried[0]) / MIN_PERIODS_PER_HALF_LIFE))
-    room = (segments, items, slots) if len(tried) else (0, 0, 0)
+    memories = parse_half_lives(half_life)
+    is_watched = len(memories) > 1
     return Forgetting(
-        half_lives=tried,
-        scores=np.zeros(len(tried)),
-        modes=np.zeros((len(tried), slots)),
-        is_selected=len(tried) > 1,
-        best=0,
-        period=period,
-        rounds_left=period,
-        weights=np.zeros(len(tried)),
-        past=np.zeros(room),
-        now=np.zeros(room),
+        half_lives=memories,
+        period=period_of(half_life),
+        rounds_left=period_of(half_life),
+        weights=np.zeros(len(memories)),
+        passes=np.zeros((segments, items, slots) if is_watched else (0, 0, 0)),
+        changes=start_changes(items, is_watched),
     )
 
 
 @jit
-def end_period(
-    forgetting: Forgetting, counts: PosteriorCounts, bias: BiasPosterior, items: ItemPrior, segments: SegmentEffects
-) -> bool:
-    """Score the half-lives by the period that ends, decay their counts, and use those of the best.
-
-    Returns whether the counts in use changed. Until the best half-life is finite, they are those of no forgetting.
-    """
-    tried = len(forgetting.half_lives)
+def end_period(forgetting: Forgetting, counts: PosteriorCounts, items: ItemPrior, segments: SegmentEffects) -> bool:
+    """Decay the counts, or drop those before a change; returns whether the counts in use changed."""
+    if forgetting.changes.is_watched:
+        return watch(forgetting, counts, items, segments)
     rounds = forgetting.period - forgetting.rounds_left
-    was_decayed = forgetting.half_lives[forgetting.best] < math.inf
-    if forgetting.is_selected:
-        weigh_lists(counts, segments, PERIOD_COUNTS, forgetting.now)
-        for number in range(tried):
-            weigh_lists(counts, segments, DECAYED + number, forgetting.past)
-            score = _predictive_log_probability(forgetting, counts, bias, items, segments, number)
-            forgetting.scores[number] = SCORE_DECAY * forgetting.scores[number] + score
-        forgetting.best = 0
-        for number in range(1, tried):
-            lead = MIN_LEAD if forgetting.best == 0 else 0.0
-            if forgetting.scores[number] > forgetting.scores[forgetting.best] + lead:
-                forgetting.best = number
-    for number in range(tried):
-        forgetting.weights[number] = 0.5 ** (rounds / forgetting.half_lives[number])
-    is_replaced = was_decayed or forgetting.half_lives[forgetting.best] < math.inf
-    decay(counts, forgetting.weights, forgetting.best, is_replaced)
+    forgetting.weights[0] = 0.5 ** (rounds / forgetting.half_lives[0])
+    decay(counts, forgetting.weights, 0, True)
+    weigh_lists(counts, segments, IN_USE, counts.passes)
+    sum_rounds(counts)
     forgetting.rounds_left = forgetting.period
-    if is_replaced:
-        weigh_lists(counts, segments, IN_USE, counts.passes)
-        sum_rounds(counts)
-    return bool(is_replaced)
-
-
-@jit
-def _predictive_log_probability(
-    forgetting: Forgetting,
-    counts: PosteriorCounts,
-    bias: BiasPosterior,
-    items: ItemPrior,
-    segments: SegmentEffects,
-    number: int,
-) -> float:
-    """Return the log-probability of the period's clicks given the counts under one half-life."""
-    past, now, kind = forgetting.past, forgetting.now, DECAYED + number
-    number_of_segments, number_of_items, slots = past.shape
-    mode = forgetting.modes[number]
-    if not bias.is_known:
-        find_mode(counts, kind, past, bias, mode, items, segments)
-    else:
-        for slot in range(slots):
-            mode[slot] = bias.mode[slot]
-    score = 0.0
-    for segment in range(number_of_segments):
-        if not segments.is_used[segment]:
-            continue
-        for slot in range(slots):
-            score += counts.slot_clicks[PERIOD_COUNTS, segment, slot] * mode[slot]
-        for item in range(number_of_items):
-            exposure, added = 0.0, 0.0
-            for slot in range(slots):
-                slot_bias = math.exp(mode[slot]) * segments.slot_deviation[segment, slot]
-                exposure += slot_bias * past[segment, item, slot]
-                added += slot_bias * now[segment, item, slot]
-            if added > 0.0:
-                shape, rate = items.shape, items.shape / items.mean[item]
-                if number_of_segments > 1:
-                    own = items.segment_mean[segment, item]
-                    shape, rate = segments.similarity, segments.similarity / (segments.level[item] * own)
-                clicks = counts.clicks[PERIOD_COUNTS, segment, item]
-                shape += counts.clicks[kind, segment, item]
-                rate += exposure
-                score += math.lgamma(shape + clicks) - math.lgamma(shape)
-                score += shape * math.log(rate) - (shape + clicks) * math.log(rate + added)
-    return score
+    return True
 
 
 class CountsByPeriod(NamedTuple):

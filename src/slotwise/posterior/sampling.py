@@ -186,4 +186,4 @@ def draw_for_segment(posterior: HierarchicalPosterior, rng: np.random.Generator)
             shape *= narrowed
             rate *= narrowed
         posterior.shape[item] = shape
-        posterior.rate[item] = rate
+        posterior.rate[item] = rate / posterior.forgetting.changes.ratio[item]

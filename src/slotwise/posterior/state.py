@@ -12,6 +12,7 @@ bias is λ_k δ_sk, λ_k ~ Gamma(c, c) and δ_sk ~ Gamma(τ, τ). With one segme
 | `BiasPosterior`, `SegmentEffects` | `slotwise.posterior.hyperparameters` |
 | `ItemPrior` | `slotwise.posterior.feature_regression` |
 | `Forgetting` | `slotwise.posterior.forgetting` |
+| `TasteChanges` | `slotwise.posterior.taste_changes` |
 | `Draw` | `slotwise.posterior.sampling` |
 | `ColdStart` | `slotwise.posterior.cold_start_cap` |
 """
@@ -22,7 +23,7 @@ from slotwise.core.types import BoolArray, FloatArray
 from slotwise.jit import record
 from slotwise.posterior.list_counts import ListCounts
 
-#: the kinds of counts: those in use, those of the current period, and from DECAYED on one for each half-life tried
+#: the kinds of counts: those in use, those of the current period, and from DECAYED on one for each memory of the past
 IN_USE, PERIOD_COUNTS, DECAYED = 0, 1, 2
 
 
@@ -141,23 +142,40 @@ class SegmentEffects:
 
 
 @record
-class Forgetting:
-    """The half-lives that are tried, how well each predicted the next period, and the one in use."""
+class TasteChanges:
+    """Models of how tastes changed, and how well each predicted the clicks of the last periods."""
 
+    is_watched: bool
+    #: n, e, N and M: clicks and expected clicks, those of the period first, then of each memory; memories × items
+    clicks: FloatArray
+    expected: FloatArray
+    #: the decayed log-likelihood of no change, and of each model of drift
+    unchanged: float
+    drifts: FloatArray
+    #: the model of drift in use, or -1; whether a break has to predict better than it; and the mean of r
+    drift: int
+    is_drifting: bool
+    ratio: FloatArray
+    #: per window: periods since it was opened, -1 if it is not, and the log-likelihood ratio of a break at its start
+    ages: FloatArray
+    leads: FloatArray
+    #: periods since the last break
+    age: float
+
+
+@record
+class Forgetting:
+    """The memories of the past that are kept, and how their counts decay."""
+
+    #: the half-life of each memory, in rounds; it is infinite for a window, which has the counts since it was opened
     half_lives: FloatArray
-    #: the decayed log-probabilities of the periods, and the mode of log λ, under each half-life
-    scores: FloatArray
-    modes: FloatArray
-    #: whether the best one is selected, and which is in use
-    is_selected: bool
-    best: int
     #: rounds of a period, and how many of the current one are left
     period: float
     rounds_left: float
-    #: scratch: the weight of the past under each half-life, and passes of the past and of the period
+    #: scratch: the weight of the past in each memory, and passes, segments × items × slots
     weights: FloatArray
-    past: FloatArray
-    now: FloatArray
+    passes: FloatArray
+    changes: TasteChanges
 
 
 @record

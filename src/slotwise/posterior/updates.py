@@ -110,7 +110,7 @@ def _add_to_levels(posterior: HierarchicalPosterior, clicks: FloatArray, passes:
 @jit
 def finish_period(posterior: HierarchicalPosterior) -> None:
     """Decay the counts, and draw and refit at the next decision if those in use changed."""
-    if end_period(posterior.forgetting, posterior.counts, posterior.bias, posterior.items, posterior.segments):
+    if end_period(posterior.forgetting, posterior.counts, posterior.items, posterior.segments):
         posterior.refit_at = 0.0
         posterior.draw.decisions_left = 0
         posterior.is_current = False
@@ -132,7 +132,7 @@ def use_means(posterior: HierarchicalPosterior) -> None:
         for slot in range(slots):
             rate += posterior.position_bias[slot] * counts.passes[segment, item, slot]
         posterior.shape[item] = shape + counts.clicks[IN_USE, segment, item]
-        posterior.rate[item] = rate
+        posterior.rate[item] = rate / posterior.forgetting.changes.ratio[item]
 
 
 @jit

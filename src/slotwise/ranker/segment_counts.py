@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 from slotwise.core.errors import InvalidInput
 from slotwise.core.tally import Tally, WeightedTally
 from slotwise.core.types import NO_CLICK, HalfLife, IntArray
-from slotwise.posterior.forgetting import MAX_PERIOD, MIN_PERIODS_PER_HALF_LIFE, parse_half_lives
+from slotwise.posterior.forgetting import period_of
 
 #: two neighbouring periods become one if together they are at most this share of the rounds after them
 MERGED_PART = 0.25
@@ -54,8 +55,8 @@ class LearnerCounts:
         #: by segment, without those that have no counts
         self._sums: dict[int, Matrices] = {}
         self._shown: dict[int, IntArray] = {}
-        #: rounds of a period, or None if nothing is forgotten
-        self._length = _period_of(half_life)
+        #: rounds of a period; infinite if nothing is forgotten
+        self._length = period_of(half_life)
         self._periods: list[Period] = []
         if weighed and self.by_period:
             raise InvalidInput(f"half_life must be none if counts are weighed, got {half_life!r}")
@@ -63,7 +64,7 @@ class LearnerCounts:
     @property
     def by_period(self) -> bool:
         """Whether the policy forgets."""
-        return self._length is not None
+        return self._length < math.inf
 
     def make_room(self, items: int) -> None:
         """Add columns for new items."""
@@ -113,7 +114,7 @@ class LearnerCounts:
 
     @property
     def _parts(self) -> list[dict[int, Matrices]]:
-        return [self._sums] if self._length is None else [period.counted for period in self._periods]
+        return [self._sums] if not self.by_period else [period.counted for period in self._periods]
 
     def arrays(self) -> dict[str, IntArray]:
         """All counts, by names of `STORED`; sums and periods are lists of the matrices of one segment each."""
@@ -157,7 +158,7 @@ class LearnerCounts:
         self._periods = [Period(rounds) for rounds in stored["period_rounds"].tolist()]
         for (number, segment), matrices in zip(stored["periods"].tolist(), stored["period_sums"], strict=True):
             self._periods[number].counted[segment] = matrices.astype(np.int64)
-        parts, total = sum(self._periods, Period()).counted, {} if self._length is None else self._sums
+        parts, total = sum(self._periods, Period()).counted, {} if not self.by_period else self._sums
         if parts.keys() != total.keys() or any((parts[segment] != total[segment]).any() for segment in parts):
             raise InvalidInput("the counts of periods must sum to the total counts")
         self.rounds = sum(self.tally(segment).rounds for segment in self._sums)
@@ -181,7 +182,7 @@ class LearnerCounts:
 
     def _written(self, segment: int, rounds: int) -> list[Matrices]:
         """The matrices to which new rounds of a segment are added."""
-        if self._length is None:
+        if not self.by_period:
             return [self._matrices(self._sums, segment)]
         if not self._periods or self._periods[-1].rounds >= self._length:
             self._merge()
@@ -209,11 +210,3 @@ class LearnerCounts:
 def _stacked(arrays: Sequence[object], *shape: int) -> IntArray:
     """Stack arrays of a shape; there may be none."""
     return np.array(arrays, np.int64).reshape(len(arrays), *shape)
-
-
-def _period_of(half_life: HalfLife) -> float | None:
-    """The length of the periods of `slotwise.posterior.forgetting`, or None if nothing is forgotten."""
-    tried = parse_half_lives(half_life)
-    if not len(tried):
-        return None
-    return max(1.0, min(MAX_PERIOD, float(tried[0]) / MIN_PERIODS_PER_HALF_LIFE)) if len(tried) == 1 else MAX_PERIOD
