@@ -38,7 +38,8 @@ def study(
         list[str] | None,
         typer.Option(
             metavar="PART",
-            help="For changing-pages, exploration, leaderboard or log-truths: only this part; may be repeated.",
+            help="For alternatives, changing-pages, exploration, leaderboard or log-truths: only this part; may be "
+            "repeated.",
         ),
     ] = None,
     replications: Annotated[

@@ -7,7 +7,8 @@ scaled so that a random list has the click rate asked for. Every replication is 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +32,9 @@ PAGES = ((5, 3), (20, 5), (100, 5))
 GOOD = 0.95
 #: views of the longest run, at a click rate of 1 %; others have as many expected clicks
 MAX_VIEWS = 2_000_000
-#: the comparison with simpler methods
-ITEMS, SLOTS, RATE, VIEWS, LISTS = 20, 5, 0.03, 60_000, 10
+#: the comparison with simpler methods: the page, the lists of an A/B test, and the views by click rate
+ITEMS, SLOTS, LISTS = 20, 5, 10
+VIEWS = {0.03: 60_000, 0.3: 6_000}
 
 
 def page(items: int, slots: int, rate: float, seed: int) -> MNL:
@@ -69,9 +71,9 @@ def traffic(replications: int, scale: float = 1.0) -> list[dict[str, Any]]:
 class SortByClickRate:
     """Popularity sort: items by click rate, ignoring slots. Every item starts with the same few views."""
 
-    def __init__(self, task: PolicyTask) -> None:
+    def __init__(self, task: PolicyTask, *, rate: float) -> None:
         self.slots = task.slots
-        self.clicks, self.shown = np.full(task.items, 1.0), np.full(task.items, SLOTS / RATE)
+        self.clicks, self.shown = np.full(task.items, 1.0), np.full(task.items, task.slots / rate)
 
     def choose(self, rng: np.random.Generator) -> Ranking:
         """The items with the highest click rates."""
@@ -97,18 +99,20 @@ class ABTest:
 
     def __init__(self, task: PolicyTask) -> None:
         self.task, self.lists, self.round = task, list[Ranking](), 0
+        #: rounds of the test
+        self.length = (task.rounds or 0) // 2
         self.clicks: FloatArray = np.zeros(LISTS)
 
     def choose(self, rng: np.random.Generator) -> Ranking:
         """The next list of the test, or its winner."""
         if not self.lists:
             self.lists = [rng.permutation(self.task.items)[: self.task.slots] for _ in range(LISTS)]
-        is_over = self.round >= (self.task.rounds or VIEWS) // 2
+        is_over = self.round >= self.length
         return self.lists[int(self.clicks.argmax()) if is_over else self.round % LISTS]
 
     def learn(self, ranking: Ranking, clicked: int) -> None:  # noqa: ARG002
         """Count the click for the list."""
-        self.clicks[self.round % LISTS] += clicked != NO_CLICK and self.round < (self.task.rounds or VIEWS) // 2
+        self.clicks[self.round % LISTS] += clicked != NO_CLICK and self.round < self.length
         self.round += 1
 
 
@@ -129,62 +133,67 @@ class FixedList:
         """Learn nothing."""
 
 
-METHODS: dict[str, Callable[[PolicyTask], Any]] = {
-    "Thompson sampling by item": BetaThompson,
-    "sort by click rate": SortByClickRate,
-    "A/B test of ten lists": ABTest,
-    "fixed list": FixedList,
-}
+def methods(rate: float) -> dict[str, Any]:
+    """The simpler methods, for a page whose lists have this click rate."""
+    return {
+        "Thompson sampling by item": partial(BetaThompson, rate=rate),
+        "sort by click rate": partial(SortByClickRate, rate=rate),
+        "A/B test of ten lists": ABTest,
+        "fixed list": FixedList,
+    }
 
 
-def comparison(replications: int, views: int = VIEWS) -> dict[str, Any]:
+def comparison(rate: float, replications: int, views: int) -> dict[str, Any]:
     """The click rate of each method over time, as a share of the best list's; means over pages."""
     times = np.unique(np.linspace(max(1, views / 40), views, 40).astype(int))
-    shares: dict[str, list[FloatArray]] = {"slotwise": [], **{name: [] for name in METHODS}}
+    simpler = methods(rate)
+    shares: dict[str, list[FloatArray]] = {"slotwise": [], **{name: [] for name in simpler}}
     for seed in range(101, 101 + replications):
-        users = page(ITEMS, SLOTS, RATE, seed)
+        users = page(ITEMS, SLOTS, rate, seed)
         best = reward(users, best_ranking(users))
-        chosen: list[Any] = [default_policy(), *METHODS.values()]
-        runs = simulate(users, chosen, rounds=views, replications=1, seed=seed, record_at=times, progress=False)
-        for name, run in zip(shares, runs.values(), strict=True):
+        for name, policy in {"slotwise": default_policy(), **simpler}.items():
+            runs = simulate(users, policy, rounds=views, replications=1, seed=seed, record_at=times, progress=False)
+            (run,) = runs.values()
             lost = np.diff(run.regret[0], prepend=0.0) / np.diff(times, prepend=0)
             shares[name].append(1.0 - lost / best)
     curves = {name: np.mean(found, axis=0).round(4).tolist() for name, found in shares.items()}
     errors = {
         name: float(np.std([s.mean() for s in found], ddof=1) / replications**0.5) for name, found in shares.items()
     }
-    return {"views": times.tolist(), "share_of_best": curves, "standard_error": errors}
+    return {"click_rate": rate, "views": times.tolist(), "share_of_best": curves, "standard_error": errors}
 
 
-def figure(found: dict[str, Any]) -> Figure:
-    """The share of the best list's clicks that each method gets, over time."""
-    drawn = new_figure(7.2, 3.6)
-    axes = drawn.subplots()
-    for (name, curve), colour in zip(
-        found["share_of_best"].items(), ("#00614a", "#0072b2", "#d55e00", "#cc79a7", "#777777"), strict=True
-    ):
-        axes.plot(
-            found["views"],
-            [100 * share for share in curve],
-            label=name,
-            color=colour,
-            lw=2.4 if name == "slotwise" else 1.5,
-        )
-    axes.set(xlabel="page views", ylabel="clicks, % of the best list's", ylim=(40, 101), xlim=(0, max(found["views"])))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    axes.legend(frameon=False, loc="lower right")
-    axes.spines[["top", "right"]].set_visible(False)
-
+def figure(pages: Sequence[Mapping[str, Any]]) -> Figure:
+    """The share of the best list's clicks that each method gets, over time; a panel for each click rate."""
+    drawn = new_figure(9.6, 3.6)
+    panels = drawn.subplots(1, len(pages), sharey=True, squeeze=False)[0]
+    colours = ("#00614a", "#0072b2", "#d55e00", "#cc79a7", "#777777")
+    for axes, found in zip(panels, pages, strict=True):
+        for (name, curve), colour in zip(found["share_of_best"].items(), colours, strict=True):
+            width = 2.4 if name == "slotwise" else 1.5
+            axes.plot(found["views"], [100 * share for share in curve], label=name, color=colour, lw=width)
+        axes.set(xlabel="page views", ylim=(40, 101), xlim=(0, max(found["views"])))
+        axes.set_title(f"click rate {100 * found['click_rate']:g} %", fontsize="medium")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel("clicks, % of the best list's")
+    panels[-1].legend(frameon=False, loc="lower right", fontsize="small")
     return drawn
 
 
-def write(out: Path, *, replications: int, scale: float = 1.0) -> None:
-    """Measure both, and write traffic.json, alternatives.json and the figure."""
+#: what `write` measures
+PARTS = ("traffic", "comparison")
+
+
+def write(out: Path, *, replications: int, scale: float = 1.0, parts: Sequence[str] = PARTS) -> None:
+    """Measure the parts, and write traffic.json, or alternatives.json and the figure."""
     about = {"policy": str(default_policy()), "regret": _snapshot(), "replications": replications}
-    (out / "traffic.json").write_text(json.dumps({**about, "rows": traffic(replications, scale)}, indent=1) + "\n")
-    found = comparison(replications, int(scale * VIEWS))
-    (out / "alternatives.json").write_text(json.dumps({**about, **found}, indent=1) + "\n")
-    figure(found).savefig(out / "alternatives.svg")
+    if "traffic" in parts:
+        (out / "traffic.json").write_text(json.dumps({**about, "rows": traffic(replications, scale)}, indent=1) + "\n")
+    if "comparison" in parts:
+        pages = [comparison(rate, replications, int(scale * views)) for rate, views in VIEWS.items()]
+        (out / "alternatives.json").write_text(json.dumps({**about, "pages": pages}, indent=1) + "\n")
+        figure(pages).savefig(out / "alternatives.svg")
 
 
 def _snapshot() -> float | None:

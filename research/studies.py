@@ -63,9 +63,19 @@ def _estimators(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
     estimator_study.write(out, replications=4 if quick else estimator_study.REPLICATIONS)
 
 
-def _alternatives(out: Path, jobs: int, quick: bool, *, replications: int | None = None) -> None:  # noqa: ARG001
+def _alternatives(
+    out: Path,
+    jobs: int,  # noqa: ARG001
+    quick: bool,
+    *,
+    parts: Sequence[str] = alternatives.PARTS,
+    replications: int | None = None,
+) -> None:
     """Views until a page is good, and the cost of simpler methods: popularity sort, A/B test, Thompson by item."""
-    alternatives.write(out, replications=replications or (1 if quick else 12), scale=0.01 if quick else 1.0)
+    for part in parts:
+        validation.one_of("part", part, alternatives.PARTS)
+    replications = replications or (1 if quick else 12)
+    alternatives.write(out, replications=replications, scale=0.01 if quick else 1.0, parts=parts)
 
 
 def _uplift(out: Path, jobs: int, quick: bool, *, replications: int | None = None) -> None:  # noqa: ARG001

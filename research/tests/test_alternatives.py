@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from research import alternatives
-from research.alternatives import ABTest, BetaThompson, FixedList, SortByClickRate, page
+from research.alternatives import ABTest, page
 from slotwise import NO_CLICK
 from slotwise.click_models import reward
 from slotwise.core.policy_task import PolicyTask
@@ -25,9 +25,9 @@ def test_a_random_list_has_about_the_click_rate_asked_for(rate: float) -> None:
     assert 0.85 * rate < np.mean(rewards) < 1.1 * rate
 
 
-@pytest.mark.parametrize("method", [SortByClickRate, BetaThompson, ABTest, FixedList])
-def test_a_method_shows_distinct_items(method: type) -> None:
-    policy, rng = method(PolicyTask(5, 20, rounds=40)), np.random.default_rng(2)
+@pytest.mark.parametrize("method", alternatives.methods(0.03))
+def test_a_method_shows_distinct_items(method: str) -> None:
+    policy, rng = alternatives.methods(0.03)[method](PolicyTask(5, 20, rounds=40)), np.random.default_rng(2)
     for round in range(40):
         ranking = policy.choose(rng)
         assert len(set(ranking.tolist())) == 5
@@ -50,5 +50,6 @@ def test_it_writes_results_with_the_policy_that_they_are_of(tmp_path: Path, monk
     assert [row["items"] for row in rows] == [4]
     found = json.loads((tmp_path / "alternatives.json").read_text())
     assert found["policy"] == str(default_policy())
-    assert set(found["share_of_best"]) == {"slotwise", *alternatives.METHODS}
+    assert [found["click_rate"] for found in found["pages"]] == [0.03, 0.3]
+    assert all(set(found["share_of_best"]) == {"slotwise", *alternatives.methods(0.3)} for found in found["pages"])
     assert (tmp_path / "alternatives.svg").stat().st_size > 1_000
