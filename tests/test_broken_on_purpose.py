@@ -309,7 +309,7 @@ FAULTS = [
     Fault(
         "a policy that starts anew remembers what it had forgotten",
         "ranker/segment_counts.py",
-        "return [self._sums] if self._length is None else [period.counted for period in self._periods]",
+        "return [self._sums] if not self.by_period else [period.counted for period in self._periods]",
         "return [self._sums]",
         "tests/ranker/test_ranker.py::test_old_counts_are_forgotten_also_after_loading",
     ),

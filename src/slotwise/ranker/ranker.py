@@ -61,7 +61,7 @@ class Ranker:
     features
         For each item a mapping of names to numbers and categories.
     half_life
-        Page views after which a count weighs half, ``"auto"`` to select it, or None if nothing is forgotten.
+        Page views after which a count weighs half, ``"auto"`` to follow detected changes, or None to forget nothing.
     new_items_at_most
         Largest share of the slots for items without an observed outcome; the policy's default if None.
     tally
