@@ -44,7 +44,7 @@ def _learn(posterior: HierarchicalPosterior, gamma: FloatArray, periods: int, rn
 def _log_probability(shape: FloatArray, rate: FloatArray, clicks: FloatArray, expected: FloatArray) -> float:
     """Of clicks whose mean is `expected` times a Gamma variable, less that of Poisson clicks with mean `expected`."""
     found = stats.nbinom.logpmf(clicks, shape, rate / (rate + expected)) - stats.poisson.logpmf(clicks, expected)
-    return float(found.sum())
+    return float(np.sum(found))
 
 
 def test_scores_are_predictive_log_likelihood_ratios() -> None:
