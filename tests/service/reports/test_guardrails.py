@@ -58,7 +58,7 @@ def view(store: Store, arm: Arm, views: int, events: int, now: float, *, later: 
 
 @pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize(
-    ("learned", "state"), [(20, "broken"), (120, "unclear"), (260, "holds")], ids=["broken", "unclear", "holds"]
+    ("learned", "state"), [(20, "broken"), (105, "unclear"), (260, "holds")], ids=["broken", "unclear", "holds"]
 )
 def test_the_verdict_is_by_the_anytime_valid_interval(url: str, learned: int, state: str, later: bool) -> None:
     store = open_store(url)
