@@ -79,6 +79,13 @@ FAULTS = [
         "tests/judgements/test_feature_prior.py::test_features_that_tell_nothing_hardly_matter",
     ),
     Fault(
+        "of several clicks of a visit only the first is learned from",
+        "posterior/updates.py",
+        "if clicked <= 1:",
+        "if clicked <= 9:",
+        "tests/policies/test_thompson_sampling.py::test_visits_with_several_clicks_are_learned_as_their_tally",
+    ),
+    Fault(
         "what has faded counts as much as what was just seen",
         "logs/fitting/time_drift.py",
         "else 0.5 ** ((periods.count - 1 - period) / half_life)",

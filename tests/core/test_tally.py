@@ -139,6 +139,31 @@ def test_empty_slots_are_not_counted() -> None:
         tally.count([2, EMPTY, 0], clicked=1)
 
 
+@pytest.mark.parametrize(
+    ("clicked", "clicks", "passes"),
+    [
+        ([], [0, 0, 0, 0], [1, 1, 1, 1]),
+        ([1], [0, 1, 0, 0], [0, 0, 0, 0]),
+        ([1, 1], [0, 1, 0, 0], [0, 0, 0, 0]),
+        # the items left are passed
+        ([3, 1], [0, 1, 0, 1], [1, 0, 1, 0]),
+        # more than half of the list: each item was judged by itself
+        ([0, 3, 1], [1, 1, 0, 1], [1, 1, 1, 1]),
+    ],
+)
+def test_a_round_with_several_clicks_is_a_sequence_of_choices(
+    clicked: list[int], clicks: list[int], passes: list[int]
+) -> None:
+    tally = Tally.empty(slots=5, items=4)
+    tally.count([0, 1, 2, 3, EMPTY], clicked)
+    assert tally.clicks.sum(axis=0).tolist() == clicks
+    assert tally.passes.sum(axis=0).tolist() == passes
+    assert np.array_equal(tally.clicks[:4], np.diag(clicks))
+    for wrong in ([0, 4], [0, 5], [NO_CLICK, 1]):
+        with pytest.raises(InvalidInput, match="clicked"):
+            tally.count([0, 1, 2, 3, EMPTY], wrong)
+
+
 def test_many_rounds_at_once_are_the_same_one_by_one() -> None:
     rng = np.random.default_rng(1)
     tally = Tally.empty(slots=3, items=5)

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from slotwise import MNL, Goal, PolicyTask, get_policy, simulate
+from slotwise import MNL, Goal, PolicyTask, Tally, get_policy, simulate
 from slotwise.core.errors import UnknownName
+from slotwise.core.types import NO_CLICK, Ranking
 from slotwise.jit import interpreted
-from slotwise.policies import choose, default_policy
+from slotwise.policies import choose, default_policy, learn
+from slotwise.policies.interface import learn_clicks, set_segment
+from slotwise.policies.thompson_sampling import ThompsonSampling
 from tests.statistical_assertions import assert_frequencies
 
 DECISIONS = 4_000
@@ -34,6 +37,51 @@ def test_items_are_shown_as_often_as_a_draw_has_them_best(boldness: float) -> No
     clicks = boldness * (posterior.items.shape + np.array([12.0, 8.0]))
     chance = stats.beta.sf(0.5, *clicks)
     assert_frequencies([chance, 1.0 - chance], shown)
+
+
+def _lists(visits: int) -> list[Ranking]:
+    rng = np.random.default_rng(5)
+    return [rng.permutation(6)[:4] for _ in range(visits)]
+
+
+def _after(visits: list[list[int]], *, segments: int = 1, all_clicks: bool = True) -> ThompsonSampling:
+    """Return the policy after visits to random lists of four out of six items, each with some slots clicked."""
+    rng = np.random.default_rng(6)
+    with interpreted():
+        policy = get_policy("thompson-sampling").start(PolicyTask(4, 6, 10, segments=segments))
+        for number, (clicked, ranking) in enumerate(zip(visits, _lists(len(visits)), strict=True)):
+            set_segment(policy, number % segments)
+            choose(policy, rng)
+            if all_clicks:
+                learn_clicks(policy, ranking, np.isin(np.arange(4), clicked))
+            else:
+                learn(policy, ranking, clicked[0] if clicked else NO_CLICK)
+    return policy
+
+
+@pytest.mark.usefixtures("interpreting")
+@pytest.mark.parametrize("segments", [1, 2])
+def test_visits_with_at_most_one_click_are_learned_as_before(segments: int) -> None:
+    visits = [[number % 5] if number % 5 < 4 else [] for number in range(40)]
+    clicks, rounds = (_after(visits, segments=segments, all_clicks=each).posterior for each in (True, False))
+    for field in ("shape", "rate", "position_bias"):
+        assert np.array_equal(getattr(clicks, field), getattr(rounds, field))
+    assert np.array_equal(clicks.counts.passes, rounds.counts.passes)
+
+
+@pytest.mark.usefixtures("interpreting")
+@pytest.mark.parametrize("segments", [1, 2])
+def test_visits_with_several_clicks_are_learned_as_their_tally(segments: int) -> None:
+    """Visits with one click or none have expected passes in place of a tally's, so every visit has several clicks."""
+    visits = [[0, 1], [1, 3], [0, 1, 2], [0, 1, 2, 3], [2, 3]] * 4
+    posterior = _after(visits, segments=segments).posterior
+    tally = Tally.empty(4, 6)
+    for clicked, ranking in zip(visits, _lists(len(visits)), strict=True):
+        tally.count(ranking, clicked)
+    assert np.array_equal(posterior.counts.clicks[0].sum(axis=0), tally.clicks.sum(axis=0))
+    assert np.array_equal(posterior.counts.slot_clicks[0].sum(axis=0), tally.clicks.sum(axis=1))
+    assert np.array_equal(posterior.counts.passes.sum(axis=0), tally.passes.T)
+    assert posterior.counts.rounds == len(visits)
 
 
 def test_it_is_the_default_with_known_and_unknown_bias() -> None:

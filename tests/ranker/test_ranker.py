@@ -34,6 +34,23 @@ def test_rank_and_observe() -> None:
     assert ranker.tally().passes.sum() == 2
 
 
+def test_all_clicks_of_a_visit_count() -> None:
+    ranker = Ranker(IDS, 4, seed=1)
+    ranking = ranker.rank()
+    with pytest.raises(InvalidInput, match="'x'"):
+        ranker.observe(ranking, clicked=[ranking.items[0], "x"])
+    ranker.observe(ranking, clicked=[ranking.items[2], ranking.items[0], ranking.items[2]])
+    expected = Tally.empty(4, 4)
+    expected.count([IDS.index(item) for item in ranking.items], [0, 2])
+    assert ranker.tally() == expected
+    assert ranker.pending == 0
+    # one click in a list is one click
+    again = ranker.rank()
+    ranker.observe(again, clicked=[again.items[1]])
+    expected.count([IDS.index(item) for item in again.items], 1)
+    assert ranker.tally() == expected
+
+
 def test_an_outcome_counts_once_and_only_for_a_ranked_item() -> None:
     ranker = Ranker(IDS, 2, seed=1)
     ranking = ranker.rank()

@@ -28,12 +28,17 @@ class Tally:
     A click on a slot is γ times as likely as no click at all, under every policy: `clicks - γ·passes` has mean zero.
     Tallies of different rounds add up with `+`.
 
+    A round with several clicks is a sequence of choices, each from what is left: every click counts, and the items
+    without a click are passed in the end. If more than half of the list was clicked, each item was judged by itself:
+    clicked items are then passed as well, so that clicks over passes is a click rate.
+
     Parameters
     ----------
     clicks
         Slots × items, the paper's N: clicks on item j while it was in slot k.
     passes
-        Slots × items, the paper's Ñ: rounds without a click while item j was in slot k.
+        Slots × items, the paper's Ñ: rounds without a click while item j was in slot k, and the passes of rounds with
+        several clicks.
 
     Examples
     --------
@@ -114,11 +119,11 @@ class Tally:
     def rounds(self) -> int:
         """The number of rounds: a click is one, and a round without a click passes every filled slot once.
 
-        It is a lower bound if slots were left empty.
+        It is a lower bound if slots were left empty, and an upper bound if rounds had several clicks.
         """
         return int(self.clicks.sum() + self.passes.sum(axis=1).max())
 
-    def count(self, ranking: ArrayLike, clicked: int) -> None:
+    def count(self, ranking: ArrayLike, clicked: int | Sequence[int]) -> None:
         """Add one round, in place.
 
         Parameters
@@ -126,14 +131,29 @@ class Tally:
         ranking
             An item per slot; slots that hold EMPTY are not counted.
         clicked
-            The clicked slot, from 0, or NO_CLICK.
+            The clicked slot, from 0, or NO_CLICK; or all clicked slots.
+
+        Examples
+        --------
+        >>> tally = Tally.empty(slots=5, items=5)
+        >>> tally.count([0, 1, 2, 3, 4], clicked=[0, 2])
+        >>> tally.clicks.sum(axis=0).tolist(), tally.passes.sum(axis=0).tolist()
+        ([1, 0, 1, 0, 0], [0, 1, 0, 1, 1])
         """
         shown = validation.ranking_of(ranking, slots=self.slots, items=self.items, may_be_empty=True)
-        if not NO_CLICK <= clicked < self.slots:
-            raise InvalidInput(f"clicked must be a slot from 0 to {self.slots - 1} or {NO_CLICK}, got {clicked!r}")
-        if clicked != NO_CLICK and shown[clicked] == EMPTY:
-            raise InvalidInput(f"clicked is slot {clicked!r}, which is empty in {shown.tolist()}")
-        _count_round(self.clicks, self.passes, shown, clicked, True)
+        slots = [clicked] if isinstance(clicked, int | np.integer) else list(dict.fromkeys(clicked))
+        for slot in slots:
+            if not NO_CLICK <= slot < self.slots or (slot == NO_CLICK and len(slots) > 1):
+                raise InvalidInput(f"clicked must be a slot from 0 to {self.slots - 1} or {NO_CLICK}, got {slot!r}")
+            if slot != NO_CLICK and shown[slot] == EMPTY:
+                raise InvalidInput(f"clicked is slot {slot!r}, which is empty in {shown.tolist()}")
+        if len(slots) <= 1:
+            _count_round(self.clicks, self.passes, shown, slots[0] if slots else NO_CLICK, True)
+            return
+        self.clicks[slots, shown[slots]] += 1
+        filled = np.flatnonzero(shown != EMPTY)
+        passed = filled if clicked_most(len(slots), len(filled)) else np.setdiff1d(filled, slots)
+        self.passes[passed, shown[passed]] += 1
 
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
@@ -261,6 +281,21 @@ def _count_round(clicks: IntArray, passes: IntArray, ranking: Ranking, clicked: 
 
 #: `_count_round` for compiled code
 count_round = inlined(_count_round)
+
+
+def clicked_most(clicked: int, shown: int) -> bool:
+    """Return whether a visitor clicked more than half of the items shown, so that each was judged by itself.
+
+    Parameters
+    ----------
+    clicked, shown
+        Numbers of items.
+    """
+    return 2 * clicked > shown
+
+
+#: `clicked_most` for compiled code
+is_most = inlined(clicked_most)
 
 
 @inlined

@@ -57,7 +57,7 @@ def learn_clicks(policy: Any, ranking: Ranking, clicks: BoolArray) -> None:
     """Learn one round of users who may click several times: per slot, whether it was clicked.
 
     `simulate` calls this instead of `learn` if users may click several times. By default a policy learns the first,
-    uppermost click, as the service counts it. A policy that implements `learn_clicks` still needs `learn` for users who
+    uppermost click. A policy that implements `learn_clicks` still needs `learn` for users who
     click once; `learns_all_clicks` provides it.
     """
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from slotwise.core.policy_task import PolicyTask
-from slotwise.core.types import FloatArray, HalfLife, Ranking
+from slotwise.core.types import BoolArray, FloatArray, HalfLife, Ranking
 from slotwise.jit import record
 from slotwise.optimize.list_solver import arrange
-from slotwise.policies.interface import choose, learn, lists_for, update_from_tally, with_posterior
+from slotwise.policies.interface import choose, learn, learn_clicks, lists_for, update_from_tally, with_posterior
 from slotwise.policies.policy_registry import register
 from slotwise.posterior import (
     BIAS_SHAPE,
@@ -19,6 +19,7 @@ from slotwise.posterior import (
     draw_parameters,
     hierarchical_posterior,
     update,
+    update_by_clicks,
     update_by_tally,
 )
 
@@ -88,6 +89,11 @@ def _choose(policy: ThompsonSampling, rng: np.random.Generator) -> Ranking:
 @learn.register(ThompsonSampling)
 def _learn(policy: ThompsonSampling, ranking: Ranking, clicked: int) -> None:
     update(policy.posterior, ranking, clicked)
+
+
+@learn_clicks.register(ThompsonSampling)
+def _learn_clicks(policy: ThompsonSampling, ranking: Ranking, clicks: BoolArray) -> None:
+    update_by_clicks(policy.posterior, ranking, clicks)
 
 
 @update_from_tally.register(ThompsonSampling)

@@ -9,6 +9,7 @@ from slotwise.posterior.posterior_interface import (
     apply_cold_start_cap,
     draw_parameters,
     update,
+    update_by_clicks,
     update_by_tally,
 )
 from slotwise.posterior.sampling import _draw_parameters as _draw_parameters
@@ -35,5 +36,6 @@ __all__ = [
     "posterior_after",
     "summarize_posterior",
     "update",
+    "update_by_clicks",
     "update_by_tally",
 ]

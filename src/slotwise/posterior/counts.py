@@ -7,7 +7,7 @@ the current estimates. Lists in the table are weighed again as the estimates imp
 from __future__ import annotations
 
 from slotwise.core.tally import count_no_clicks
-from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
+from slotwise.core.types import EMPTY, NO_CLICK, BoolArray, FloatArray, Ranking
 from slotwise.jit import inlined, jit
 from slotwise.posterior.list_counts import EVICTED_SHARE, evict, find_or_add, is_evicted, rarity_threshold
 from slotwise.posterior.state import DECAYED, IN_USE, PERIOD_COUNTS, PosteriorCounts, SegmentEffects
@@ -42,10 +42,34 @@ def add_round(counts: PosteriorCounts, segments: SegmentEffects, segment: int, r
                 for kind in range(kinds):
                     counts.unlisted_passes[kind, segment, item, slot] += weight
     if clicked != NO_CLICK:
-        for kind in range(kinds):
-            counts.clicks[kind, segment, ranking[clicked]] += 1.0
-            counts.slot_clicks[kind, segment, clicked] += 1.0
+        _add_click(counts, segment, ranking[clicked], clicked)
     return weight
+
+
+@inlined
+def _add_click(counts: PosteriorCounts, segment: int, item: int, slot: int) -> None:
+    for kind in range(min(counts.clicks.shape[0], DECAYED)):
+        counts.clicks[kind, segment, item] += 1.0
+        counts.slot_clicks[kind, segment, slot] += 1.0
+
+
+@inlined
+def add_several_clicks(
+    counts: PosteriorCounts, segment: int, ranking: Ranking, clicks: BoolArray, passes_clicked: bool
+) -> None:
+    """Count one round with several clicks as `Tally` does; clicked items are passed too if `passes_clicked`."""
+    counts.rounds += 1.0
+    counts.no_clicks += 1.0
+    for slot in range(len(ranking)):
+        item = ranking[slot]
+        if item != EMPTY:
+            passed = 1.0 if passes_clicked or not clicks[slot] else 0.0
+            counts.item_rounds[item] += 1.0
+            counts.passes[segment, item, slot] += passed
+            for kind in range(min(counts.clicks.shape[0], DECAYED)):
+                counts.unlisted_passes[kind, segment, item, slot] += passed
+            if clicks[slot]:
+                _add_click(counts, segment, item, slot)
 
 
 @jit

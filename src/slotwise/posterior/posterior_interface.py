@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from slotwise.core.errors import InvalidInput
-from slotwise.core.types import FloatArray, Ranking
+from slotwise.core.types import BoolArray, FloatArray, Ranking
 from slotwise.jit import generic
 
 
@@ -42,6 +42,11 @@ def draw_parameters(posterior: GammaPosterior, rng: np.random.Generator) -> bool
 @generic()
 def update(posterior: GammaPosterior, ranking: Ranking, clicked: int) -> None:
     """Learn from one round."""
+
+
+@generic()
+def update_by_clicks(posterior: GammaPosterior, ranking: Ranking, clicks: BoolArray) -> None:
+    """Learn from one round of a visitor who may click several times: per slot, whether it was clicked."""
 
 
 def _needs_more_than_a_tally(posterior: GammaPosterior, clicks: FloatArray, passes: FloatArray) -> None:  # noqa: ARG001

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import math
 
-from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
+from slotwise.click_models.base import first_click
+from slotwise.core.tally import is_most
+from slotwise.core.types import EMPTY, NO_CLICK, BoolArray, FloatArray, Ranking
 from slotwise.jit import inlined, jit
-from slotwise.posterior.counts import add_round, add_tally, fold_rarest
+from slotwise.posterior.counts import add_round, add_several_clicks, add_tally, fold_rarest
 from slotwise.posterior.feature_regression import evidence_part
 from slotwise.posterior.forgetting import end_period
 from slotwise.posterior.hyperparameters import level_weight, refit, sum_passes, use_segment
-from slotwise.posterior.posterior_interface import add_pending, defer_refits, remove_pending, update, update_by_tally
+from slotwise.posterior.posterior_interface import (
+    add_pending,
+    defer_refits,
+    remove_pending,
+    update,
+    update_by_clicks,
+    update_by_tally,
+)
 from slotwise.posterior.state import IN_USE, HierarchicalPosterior
 
 #: hyperparameters are refitted when the counts have grown by this part
@@ -54,19 +63,57 @@ def learn_round(posterior: HierarchicalPosterior, ranking: Ranking, clicked: int
     use_segment(items, segments, segment)
     weight = add_round(posterior.counts, segments, segment, ranking, clicked)
     posterior.forgetting.rounds_left -= 1.0
-    rate, position_bias, has_segments = posterior.rate, posterior.position_bias, len(segments.is_used) > 1
     for slot in range(len(ranking)):
-        item = ranking[slot]
-        if item != EMPTY:
-            rate[item] += position_bias[slot] * weight
-            if has_segments:
-                segments.level_passes[item, slot] += weight * level_weight(segments, segment, item, slot)
+        if ranking[slot] != EMPTY:
+            _pass_item(posterior, ranking[slot], slot, weight)
     if clicked != NO_CLICK:
-        item = ranking[clicked]
-        posterior.shape[item] += 1.0
-        if has_segments:
-            segments.level_clicks[item] += 1.0
-            segments.evidence_clicks[item] += evidence_part(items, segments, segment, item)
+        _click_item(posterior, ranking[clicked])
+
+
+@inlined
+def _pass_item(posterior: HierarchicalPosterior, item: int, slot: int, weight: float) -> None:
+    """Add a pass to the current draw and to the sums over segments."""
+    segments = posterior.segments
+    posterior.rate[item] += posterior.position_bias[slot] * weight
+    if len(segments.is_used) > 1:
+        segments.level_passes[item, slot] += weight * level_weight(segments, posterior.segment, item, slot)
+
+
+@inlined
+def _click_item(posterior: HierarchicalPosterior, item: int) -> None:
+    """Add a click to the current draw and to the sums over segments."""
+    segments = posterior.segments
+    posterior.shape[item] += 1.0
+    if len(segments.is_used) > 1:
+        segments.level_clicks[item] += 1.0
+        segments.evidence_clicks[item] += evidence_part(posterior.items, segments, posterior.segment, item)
+
+
+@update_by_clicks.register(HierarchicalPosterior)
+def _update_by_clicks(posterior: HierarchicalPosterior, ranking: Ranking, clicks: BoolArray) -> None:
+    learn_clicks_of_round(posterior, ranking, clicks)
+
+
+@jit
+def learn_clicks_of_round(posterior: HierarchicalPosterior, ranking: Ranking, clicks: BoolArray) -> None:
+    """Learn from one round with any number of clicks."""
+    clicked, shown = 0, 0
+    for slot in range(len(ranking)):
+        clicked += clicks[slot]
+        shown += ranking[slot] != EMPTY
+    if clicked <= 1:
+        learn_round(posterior, ranking, first_click(clicks))
+        return
+    use_segment(posterior.items, posterior.segments, posterior.segment)
+    passes_clicked = is_most(clicked, shown)
+    add_several_clicks(posterior.counts, posterior.segment, ranking, clicks, passes_clicked)
+    posterior.forgetting.rounds_left -= 1.0
+    for slot in range(len(ranking)):
+        if ranking[slot] != EMPTY:
+            if passes_clicked or not clicks[slot]:
+                _pass_item(posterior, ranking[slot], slot, 1.0)
+            if clicks[slot]:
+                _click_item(posterior, ranking[slot])
 
 
 @update_by_tally.register(HierarchicalPosterior)

@@ -6,7 +6,7 @@ A `Ranker` adds ids of rankings, locks and files to it; the service adds a store
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
 
@@ -203,13 +203,21 @@ class Learner(PosteriorReports):
             where = f" of segment {segment}" if self.segments > 1 else ""
             raise InvalidInput(f"no outcome of {validation.short(shown)} is pending{where}")
 
-    def learn(self, shown: Iterable[str], clicked: str | None, segment: int = 0) -> None:
-        """Learn the outcome of one page view: the item that was clicked, or None."""
+    def learn(self, shown: Iterable[str], clicked: str | Sequence[str] | None, segment: int = 0) -> None:
+        """Learn the outcome of one page view: the item or items that were clicked, or None."""
         numbers = self._items.numbered("shown", shown)
         if len(set(numbers)) != len(numbers) or not 1 <= len(numbers) <= self.slots:
             raise InvalidInput(f"shown must be 1 to {self.slots} different items, got {validation.short(shown)}")
-        slot = NO_CLICK if clicked is None else _slot_of(self._items.number("clicked", clicked), clicked, numbers)
+        names = [] if clicked is None else [clicked] if isinstance(clicked, str) else list(dict.fromkeys(clicked))
+        slots = [_slot_of(self._items.number("clicked", name), name, numbers) for name in names]
         number = self._factory.segment(segment)
+        if len(slots) > 1:
+            tally, seen = Tally.empty(self.slots, len(self._items)), np.zeros(len(self._items), np.int64)
+            tally.count([*numbers, *[EMPTY] * (self.slots - len(numbers))], slots)
+            seen[numbers] = 1
+            self._add(tally, seen, segment)
+            return
+        slot = slots[0] if slots else NO_CLICK
         self._factory.counted.count(number, numbers, slot)
         self._posteriors.counts_grew()
         self._runner.learn(number, numbers, slot)

@@ -6,7 +6,7 @@ import os
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -157,7 +157,7 @@ class Ranker:
                 self._expired += 1
             return ranking
 
-    def observe(self, ranking: Ranking | str, clicked: str | None) -> None:
+    def observe(self, ranking: Ranking | str, clicked: str | Sequence[str] | None) -> None:
         """Learn the outcome of a ranking.
 
         Parameters
@@ -165,7 +165,7 @@ class Ranker:
         ranking
             The ranking, or its id.
         clicked
-            The item that was clicked, or None.
+            The item that was clicked, several of them in the order of the clicks, or None.
         """
         id = ranking.id if isinstance(ranking, Ranking) else ranking
         with self._lock:

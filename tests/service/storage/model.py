@@ -50,8 +50,18 @@ class Known:
         return self.decision.reward is not None or (self.outcome is not None and self.outcome.value is not None)
 
     @property
+    def clicks(self) -> set[str]:
+        return set() if self.outcome is None else set(self.outcome.clicks)
+
+    @property
     def several(self) -> bool:
-        return self.outcome is not None and len(set(self.outcome.clicks)) > 1
+        return len(self.clicks) > 1
+
+    def passes(self, item: str) -> bool:
+        """Nothing was clicked, or several items: all of a list that was mostly clicked are passed, else the others."""
+        if not self.several:
+            return self.kind == "no_click"
+        return item not in self.clicks or len(self.clicks) > len(self.decision.items) / 2
 
 
 @dataclass
@@ -245,9 +255,8 @@ class Model:
         for name in {event.name for event in known.all_events}:
             self._note_event(known, name)
         for slot, item in enumerate(known.decision.items if known.kind != "not_shown" else ()):
-            clicked = known.outcome is not None and known.outcome.item == item
-            self.note(known.decision, slot, item, "clicks", more=clicked)
-            self.note(known.decision, slot, item, "passes", more=known.kind == "no_click")
+            self.note(known.decision, slot, item, "clicks", more=item in known.clicks)
+            self.note(known.decision, slot, item, "passes", more=known.passes(item))
             self.note(known.decision, slot, item, "shows")
 
     def waiting(self, name: str) -> tuple[int, float | None]:
@@ -287,9 +296,9 @@ class Model:
             for slot, item in enumerate(known.decision.items):
                 pair = known.decision.placement, known.decision.segment, slot, item
                 shows[pair] += 1
-                passes[pair] += known.kind == "no_click"
+                passes[pair] += known.passes(item)
+                clicks[pair] += item in known.clicks
                 if known.outcome is not None and known.outcome.item == item:
-                    clicks[pair] += 1
                     valued[pair] += known.is_valued
                     value[pair] += known.value  # type: ignore[assignment]
                     squares[pair] += known.value**2  # type: ignore[assignment]

@@ -124,7 +124,7 @@ class ReportedOutcome(BaseModel):
     clicked: Annotated[Clicks | None, BeforeValidator(_listed, json_schema_input_type=ClickedItem | Clicks | None)] = (
         None
     )
-    """The clicked item, or several in the order of the clicks; the first one counts. null: nothing was clicked."""
+    """The clicked item, or several in the order of the clicks, which all count. null: nothing was clicked."""
     shown: Annotated[Literal[False], BeforeValidator(_false)] = False
     """false: the visitor did not see the list."""
     value: Annotated[float, Field(ge=0, le=MAX_VALUE, allow_inf_nan=False)] | None = None
@@ -300,7 +300,7 @@ class LoggedDocument(TypedDict):
     outcome: Kind | None
     """The reported outcome; null if none was reported, which counts as no click."""
     clicked: list[str]
-    """Clicked items, in the order of the clicks; the first one counts."""
+    """Clicked items, in the order of the clicks, which all count."""
     value: float | None
     """The reported value of the click, or the sum of click and events by the placement's reward; null if unknown."""
     events: list[EventDocument]

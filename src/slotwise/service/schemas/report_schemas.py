@@ -74,7 +74,7 @@ class DecisionCounts(TypedDict):
     late: int
     """Decisions with an outcome after their deadline, which is ignored."""
     several: int
-    """Decisions of `clicked` with clicks on several items. The first click counts; a large share suggests misfit."""
+    """Decisions of `clicked` with clicks on several items. A large share suggests misfit."""
     value: float
     """The sum of the reported values of clicks."""
 

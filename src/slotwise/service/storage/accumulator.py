@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from slotwise.core.tally import clicked_most
 from slotwise.service.storage.count_rows import COUNTERS
 from slotwise.service.storage.decision_types import Arm, Outcome
 
@@ -62,15 +63,18 @@ class _Pairs:
                 pair[SHOWS] += times
                 pair[PASSES] += times
             return
+        clicked = set(outcome.clicks)
+        passes_clicked = clicked_most(len(clicked), len(items))
         for slot, item in enumerate(items):
             pair = self.counts[slot, item]
             pair[SHOWS] += 1
-            if item == outcome.item:
-                pair[CLICKS] += 1
-                if value is not None:
-                    pair[VALUED] += 1
-                    pair[VALUE] += value
-                    pair[SQUARES] += value**2
+            pair[CLICKS] += item in clicked
+            # as `Tally.count` does
+            pair[PASSES] += len(clicked) > 1 and (passes_clicked or item not in clicked)
+            if item == outcome.item and value is not None:
+                pair[VALUED] += 1
+                pair[VALUE] += value
+                pair[SQUARES] += value**2
 
 
 class Accumulator:

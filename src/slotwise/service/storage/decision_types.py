@@ -146,7 +146,7 @@ class Outcome:
     kind
         `"clicked"`, `"no_click"` or `"not_shown"`.
     item
-        The first clicked item, which counts.
+        The first clicked item, which the value is of.
     then
         Items that were clicked after it, in order.
     value
