@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from slotwise.click_models.base import first_click
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import BoolArray, FloatArray, Ranking
 from slotwise.jit import generic
@@ -44,9 +45,16 @@ def update(posterior: GammaPosterior, ranking: Ranking, clicked: int) -> None:
     """Learn from one round."""
 
 
-@generic()
+def _update_by_first_click(posterior: GammaPosterior, ranking: Ranking, clicks: BoolArray) -> None:
+    update(posterior, ranking, first_click(clicks))
+
+
+@generic(default=_update_by_first_click)
 def update_by_clicks(posterior: GammaPosterior, ranking: Ranking, clicks: BoolArray) -> None:
-    """Learn from one round of a visitor who may click several times: per slot, whether it was clicked."""
+    """Learn from one round of a visitor who may click several times: per slot, whether it was clicked.
+
+    By default a posterior learns from the first, uppermost click.
+    """
 
 
 def _needs_more_than_a_tally(posterior: GammaPosterior, clicks: FloatArray, passes: FloatArray) -> None:  # noqa: ARG001

@@ -136,7 +136,10 @@ def _several(counters: Counters) -> _Judged:
         f"{100 * counters.several / counters.clicked:.1f} % of the lists with a click have clicks on several items."
     )
     if level == "look":
-        sentence += " The model assumes one click, so the estimated position bias may be wrong."
+        sentence += (
+            " The model assumes one click. All clicks count, and the items left are passed, so the order of items "
+            "holds, but the sizes of position bias and attractiveness may not."
+        )
     return level, sentence
 
 
