@@ -48,7 +48,7 @@ def _after(visits: list[list[int]], *, segments: int = 1, all_clicks: bool = Tru
     """Return the policy after visits to random lists of four out of six items, each with some slots clicked."""
     rng = np.random.default_rng(6)
     with interpreted():
-        policy = get_policy("thompson-sampling").start(PolicyTask(4, 6, 10, segments=segments))
+        policy: ThompsonSampling = get_policy("thompson-sampling").start(PolicyTask(4, 6, 10, segments=segments))
         for number, (clicked, ranking) in enumerate(zip(visits, _lists(len(visits)), strict=True)):
             set_segment(policy, number % segments)
             choose(policy, rng)
