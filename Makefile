@@ -22,7 +22,7 @@ MAKEFLAGS += --jobs=2
 # the tests start hundreds of processes: each would compile slotwise to bytecode anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help paper demo serve docs ready test test-all lint pytest pytest-all bench simulate fault-points mutate soak dist release-check pin clean
+.PHONY: help paper demo serve docs ready test test-all lint pytest pytest-all bench peers simulate fault-points mutate soak dist release-check pin clean
 
 help:
 	@echo "make paper     the paper's experiments: figures, tables, claims and a report in results/paper"
@@ -36,6 +36,7 @@ help:
 	@echo "make simulate  500 simulated histories of the service (SEEDS=…), or all that happens in one (SEED=…)"
 	@echo "make fault-points  a fault at every operation of SQLite's files, a cut after every message to PostgreSQL"
 	@echo "make mutate    small changes of storage and counting, and whether the tests notice them; half an hour"
+	@echo "make peers     speed, regret and accuracy beside other tools, each in an environment of its own"
 	@echo "make soak      a thousand kills of the service under load, on SQLite and on PostgreSQL; about an hour"
 	@echo "make dist      the files of a release in dist/: wheels, archives, npm package, chart, licences"
 	@echo "make release-check  check dist/, install it on every Python of this machine, run tests on it"
@@ -125,6 +126,10 @@ fault-points: $(DEV)
 
 mutate: $(DEV) $(WARM)
 	$(BIN)/python -m tests.mutation
+
+peers: $(DEV) $(WARM)
+	$(BIN)/python -m benchmarks.peers
+	$(BIN)/python -m docs.tools reference
 
 soak: $(DEV) $(WARM)
 	SLOTWISE_KILLS=500 $(BIN)/python -m pytest -s -k kill_and_kill_again tests/service/test_processes.py

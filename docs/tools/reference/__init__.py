@@ -38,6 +38,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "public-names": python_api.public_names,
     "client-methods": python_api.client_methods,
     "node-client": typescript.node_client,
+    "peers": result_tables.peers,
     "traffic": result_tables.traffic,
 }
 OPENAPI = ROOT / "docs" / "reference" / "openapi.json"

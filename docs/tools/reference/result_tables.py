@@ -35,3 +35,50 @@ def _rounded(views: float) -> str:
     '28,000'
     """
     return f"{float(f'{views:.2g}'):,.0f}"
+
+
+def peers() -> str:
+    """Speed, regret and accuracy of slotwise and other tools."""
+    found = json.loads((DATA / "peers.json").read_text())
+    ours = found["simulation"][0]
+    lines = [
+        "| tool | rounds per second | slotwise is faster by | regret | better than random |",
+        "| --- |" + " ---: |" * 4,
+    ]
+    for row in found["simulation"]:
+        if "failed" in row:
+            lines.append(f"| {row['peer']} | not run: {row['failed']} | | | |")
+            continue
+        learned = "yes" if row["has_learned"] else "no"
+        regret = f"{row['regret']:.0f} ± {row['error']:.0f}"
+        lines.append(
+            f"| {_tool(row)} | {_rounded(row['rate'])} | {_ratio(ours['rate'] / row['rate'])} | {regret} | {learned} |"
+        )
+    lines += [
+        "",
+        "| log | tool | seconds | error of log α | coverage of 95 % intervals |",
+        "| --- | --- |" + " ---: |" * 3,
+    ]
+    for row in found["fitting"]:
+        log = "position bias" if row["log"] == "xlogit" else "no position bias"
+        if "failed" in row:
+            lines.append(f"| {log} | {row['peer']} | not run: {row['failed']} | | |")
+            continue
+        coverage = f"{row['coverage']:.2f}" if "coverage" in row else "none given"
+        lines.append(f"| {log} | {_tool(row)} | {row['seconds']:.2g} | {row['error']:.3f} | {coverage} |")
+    about = f"Commit {found['commit']}, {found['date']}, {found['replications']} runs of {found['rounds']:,} rounds."
+    logs = f"The logs have {found['views']:,} views, 20 items and 5 slots. `make peers` measures them."
+    return "\n".join(lines) + f"\n\n{about} {logs}"
+
+
+def _tool(row: dict[str, Any]) -> str:
+    return f"{row['peer']} {row['version']}" if "version" in row else f"**{row['peer']}**"
+
+
+def _ratio(ratio: float) -> str:
+    """Two digits.
+
+    >>> _ratio(1.0), _ratio(34.5)
+    ('1', '34')
+    """
+    return f"{float(f'{ratio:.2g}'):,.4g}"
