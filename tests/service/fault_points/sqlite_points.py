@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 
@@ -45,22 +45,32 @@ def survive(name: str, fault: Fault, number: int, folder: Path) -> Disk:
             store = SqliteStore(folder / "new" / "store.db")
         except StoreRefused as problem:
             raise Lost(f"{name}: {fault} at operation {number}: {problem}") from problem
-        found = state(store)
-        if found not in wanted[done : done + 2]:
-            raise Lost(f"{name}: {fault} at operation {number}, after {done} steps")
-        for step, after in zip(history[wanted.index(found) :], wanted[wanted.index(found) + 1 :], strict=True):
-            step(store)
-            if state(store) != after:
-                raise Lost(f"{name}: {fault} at operation {number}, afterwards")
-        if store.all("PRAGMA integrity_check") != [("ok",)]:
-            raise Lost(f"{name}: {fault} at operation {number}: a damaged file")
-        store.close()
+        with closing(store):
+            found = state(store)
+            if found not in wanted[done : done + 2]:
+                raise Lost(f"{name}: {fault} at operation {number}, after {done} steps")
+            for step, after in zip(history[wanted.index(found) :], wanted[wanted.index(found) + 1 :], strict=True):
+                step(store)
+                if state(store) != after:
+                    raise Lost(f"{name}: {fault} at operation {number}, afterwards")
+            if store.all("PRAGMA integrity_check") != [("ok",)]:
+                raise Lost(f"{name}: {fault} at operation {number}: a damaged file")
     return disk
 
 
 def _go_on(history: Sequence[Step], wanted: list[State], disk: Disk, folder: Path) -> int:
     """All steps; one that is refused changes nothing, and is done again."""
     store = _opened(folder, disk)
+    try:
+        _do(history, wanted, disk, store)
+    finally:
+        # now, and not when it is no longer used and its files are gone
+        with suppress(Ended):
+            store.close()
+    return len(history)
+
+
+def _do(history: Sequence[Step], wanted: list[State], disk: Disk, store: SqliteStore) -> None:
     for done, step in enumerate(history):
         disk.steps = done
         try:
@@ -73,9 +83,6 @@ def _go_on(history: Sequence[Step], wanted: list[State], disk: Disk, folder: Pat
         if state(store) != wanted[done + 1]:
             raise Lost(f"an acknowledged step {done} is not there")
     disk.steps = len(history)
-    with suppress(Exception):
-        store.close()
-    return len(history)
 
 
 def _opened(folder: Path, disk: Disk) -> SqliteStore:
