@@ -48,7 +48,7 @@ FAULTS = [
         "logs/reading/event_tables.py",
         "kinds IS NOT NULL AS clicked",
         "click_time IS NOT NULL AS clicked",
-        "tests/logs/reading/test_search_server.py::test_both_indices_are_counted",
+        "tests/logs/reading/test_event_formats.py::test_a_click_without_a_readable_time_counts",
     ),
     Fault(
         "a page of a scroll that was lost is not noticed",

@@ -232,6 +232,12 @@ def test_every_kind_of_bad_input_is_counted_and_named(tmp_path: Path) -> None:
     assert all(rule in RULES for rule in found)
 
 
+def test_a_click_without_a_readable_time_counts(tmp_path: Path) -> None:
+    events = [_query("1", "tea"), *(_event("impression", "1", item, slot) for slot, item in enumerate("ab"))]
+    events += [_event("click", "1", "a", 0), _event("click", "1", "b", 1, "yesterday")]
+    assert _count(tmp_path, events).clicks.sum(axis=0).tolist() == [1.0, 1.0]
+
+
 def test_a_log_without_a_query_is_refused_with_the_reason(tmp_path: Path) -> None:
     events = [_event("impression", None, "a", 1), _event("impression", "1", "a", 1), _event("click", "1", "a", 1)]
     with pytest.raises(InvalidInput, match="no page with a query: 1 events without a query id"):
