@@ -9,7 +9,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from benchmarks.peers.comparisons import compare_fits, compare_simulations
+from benchmarks.peers.comparisons import POLICY, compare_fits, compare_simulations
 
 
 def main() -> None:
@@ -27,6 +27,9 @@ def main() -> None:
             ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
         ).stdout.strip(),
         "date": datetime.date.today().isoformat(),
+        "policy": POLICY,
+        # tells later whether the policy has changed since
+        "regret": json.loads(Path("tests/snapshots/regret.json").read_text())[POLICY],
         "load": round(os.getloadavg()[0], 1),
         "rounds": arguments.rounds,
         "replications": arguments.replications,
