@@ -180,7 +180,7 @@ def test_features_are_kept_and_given_to_the_learner(client: Client) -> None:
     assert client.get(f"/v1/placements/{name}").json()["items"] == items
 
 
-def test_several_clicks_count_as_the_first_and_are_all_kept(client: Client) -> None:
+def test_several_clicks_all_count_and_are_all_kept(client: Client) -> None:
     name = next(names)
     client.define(name)
     decision = client.decide(name, pin={"a": 1, "b": 2})
@@ -198,7 +198,9 @@ def test_several_clicks_count_as_the_first_and_are_all_kept(client: Client) -> N
     assert before["reported"] == 2
     assert before["reported_until"] == decision["expires"]
     found = client.settle(name)
-    assert found["tally"]["clicks"] == [[1, 0, 0], [0, 1, 0]]
+    assert found["tally"]["clicks"] == [[2, 0, 0], [0, 1, 0]]
+    # all of the first list was clicked, so that its items are passed as well
+    assert found["tally"]["passes"] == [[1, 0, 0], [0, 1, 0]]
     counted = {kind: found["decisions"][kind] for kind in ("clicked", "several", "value", "reported", "reported_until")}
     assert counted == {"clicked": 2, "several": 1, "value": 2.5, "reported": 0, "reported_until": None}
     client.wait_for_snapshot()
