@@ -29,6 +29,7 @@ class Counts:
     def finalise(self, row: Any) -> None:
         """Count a decision, once, by its outcome."""
         kind, clicked, then, value = row.outcome
+        clicks = {clicked, *(then or ())} if kind == "clicked" else set()
         if row.capped:
             self._add(row, "capped")
             return
@@ -38,20 +39,22 @@ class Counts:
         if kind == "clicked":
             self._add(row, "value", value or 0.0)
             self._add(row, "squares", (value or 0.0) ** 2)
-            self._add(row, "several", len({clicked, *(then or ())}) > 1)
+            self._add(row, "several", len(clicks) > 1)
         if kind == "not_shown":
             return
         for slot, item in enumerate(row.items):
             self._cell(row, slot, item, "shows")
-            if kind != "clicked":
+            # of several clicks, each counts; the others are passed, and all if most of the list was clicked
+            is_most = len(clicks) > len(row.items) / 2
+            if kind != "clicked" or (len(clicks) > 1 and (is_most or item not in clicks)):
                 self._cell(row, slot, item, "passes")
-            elif item == clicked:
+            if item in clicks:
                 self._cell(row, slot, item, "clicks")
-                if value is not None:
-                    cell = row.placement, row.segment, slot, item
-                    self.tally[(*cell, "valued")] += 1
-                    self.tally[(*cell, "value")] += value
-                    self.tally[(*cell, "squares")] += value**2
+            if item == clicked and value is not None:
+                cell = row.placement, row.segment, slot, item
+                self.tally[(*cell, "valued")] += 1
+                self.tally[(*cell, "value")] += value
+                self.tally[(*cell, "squares")] += value**2
 
     def _cell(self, row: Any, slot: int, item: str, count: str) -> None:
         self.tally[row.placement, row.segment, slot, item, count] += 1
