@@ -59,7 +59,7 @@ class Fault(NamedTuple):
 def faults_of(place: str, text: str, *, max_words: int = MAX_WORDS) -> Iterator[Fault]:
     """Every fault of a text.
 
-    >>> [fault.rule for fault in faults_of("page", "What is refused is said. It foretells clicks.")]
+    >>> [fault.rule for fault in faults_of("page", "What is refused is named. It foretells clicks.")]
     ['begins with What', 'write "predicts"']
     >>> [fault.rule for fault in faults_of("page", "word " * 26 + "end.")]
     ['27 words, at most 25']
