@@ -6,7 +6,7 @@ A `Ranker` adds ids of rankings, locks and files to it; the service adds a store
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from copy import copy, deepcopy
 from dataclasses import replace
 
@@ -203,12 +203,14 @@ class Learner(PosteriorReports):
             where = f" of segment {segment}" if self.segments > 1 else ""
             raise InvalidInput(f"no outcome of {validation.short(shown)} is pending{where}")
 
-    def learn(self, shown: Iterable[str], clicked: str | Sequence[str] | None, segment: int = 0) -> None:
+    def learn(self, shown: Iterable[str], clicked: str | list[str] | tuple[str, ...] | None, segment: int = 0) -> None:
         """Learn the outcome of one page view: the item or items that were clicked, or None."""
         numbers = self._items.numbered("shown", shown)
         if len(set(numbers)) != len(numbers) or not 1 <= len(numbers) <= self.slots:
             raise InvalidInput(f"shown must be 1 to {self.slots} different items, got {validation.short(shown)}")
-        names = [] if clicked is None else [clicked] if isinstance(clicked, str) else list(dict.fromkeys(clicked))
+        names = (
+            [] if clicked is None else list(dict.fromkeys(clicked)) if isinstance(clicked, list | tuple) else [clicked]
+        )
         slots = [_slot_of(self._items.number("clicked", name), name, numbers) for name in names]
         number = self._factory.segment(segment)
         if len(slots) > 1:

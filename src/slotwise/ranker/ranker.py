@@ -6,7 +6,7 @@ import os
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -157,7 +157,7 @@ class Ranker:
                 self._expired += 1
             return ranking
 
-    def observe(self, ranking: Ranking | str, clicked: str | Sequence[str] | None) -> None:
+    def observe(self, ranking: Ranking | str, clicked: str | list[str] | tuple[str, ...] | None) -> None:
         """Learn the outcome of a ranking.
 
         Parameters
