@@ -1,8 +1,8 @@
 """UBI events from a search server.
 
-No OpenSearch or Elasticsearch can be installed from the package registries. The server here is a stand-in on a local
-port: it answers a scroll as their documentation describes it, and does what a busy or failing server does. It has never
-been compared with a real one.
+No package of an OpenSearch or Elasticsearch server was found on PyPI, npm or in Debian. The server here is a stand-in
+on a local port: it answers a scroll as their documentation describes it, and does what a busy or failing server does.
+It has never been compared with a real one.
 """
 
 from __future__ import annotations
