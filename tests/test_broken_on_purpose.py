@@ -51,6 +51,20 @@ FAULTS = [
         "tests/logs/reading/test_event_formats.py::test_a_click_without_a_readable_time_counts",
     ),
     Fault(
+        "an event without a query id is not named",
+        "logs/reading/ubi_events.py",
+        "count(*) FILTER (page IS NULL AND kind >= 0)",
+        "count(*) FILTER (page IS NULL AND kind > 99)",
+        "tests/logs/reading/test_event_formats.py::test_every_kind_of_bad_input_is_counted_and_named",
+    ),
+    Fault(
+        "a click before its page is taken for one without an impression",
+        "logs/reading/ga4_events.py",
+        "AND shown.item = joined.item) AS later",
+        "AND shown.item = joined.item AND false) AS later",
+        "tests/logs/reading/test_event_formats.py::test_ga4_clicks_belong_to_the_last_page_that_showed_the_item",
+    ),
+    Fault(
         "a page of a scroll that was lost is not noticed",
         "logs/reading/search_server.py",
         "if count != total:",
