@@ -67,7 +67,7 @@ def fit(source: object, columns: Columns | None = None, **options: Unpack[FitOpt
     ... })
     >>> fitted = fit(log)
     >>> fitted.impressions, fitted.estimate.position_bias.round(2), round(fitted.log_likelihood, 2)
-    (5, array([1.  , 1.34]), -5.21)
+    (5, array([1.  , 1.34]), -5.22)
     """
     columns = columns or (source.columns if isinstance(source, LogSource) else None)
     placement = options.get("placement", columns and columns.placement)
