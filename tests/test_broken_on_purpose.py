@@ -275,7 +275,7 @@ FAULTS = [
         "posterior/hyperparameters.py",
         "inverse_root(bias.cholesky, 1.0, bias.root)",
         "inverse_root(bias.cholesky, 0.8, bias.root)",
-        "tests/posterior/test_hyperparameters.py::test_the_spread_is_a_root_of_the_inverse_curvature[1.0]",
+        "tests/posterior/test_hyperparameters.py::test_the_spread_is_a_root_of_the_inverse_curvature",
     ),
     Fault(
         "a pairwise bound is a little too low",
