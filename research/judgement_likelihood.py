@@ -67,13 +67,14 @@ def judge_model(pages: list[Page]) -> Predict:
     numbers = {name: number for number, name in enumerate(counts.queries)}
     pairs = zip(counts.query.tolist(), counts.documents, strict=True)
     ratio = dict(zip(pairs, judged.ratio.tolist(), strict=True))
-    curve = np.append(judged.slot_curve, np.full(100, judged.slot_curve[-1]))
+    by_query = judged.slot_curve[:, None] * judged.slot_effects * judged.query_level
 
     def predict(query: str, documents: list[str]) -> FloatArray:
         number = numbers.get(query, -1)
-        level = judged.query_level[number] if number >= 0 else 1.0
+        curve = by_query[:, number] if number >= 0 else judged.slot_curve
+        curve = np.append(curve, np.full(100, curve[-1]))
         worth = np.array([ratio.get((number, document), 1.0) for document in documents])
-        return downward(np.minimum(MAX_CHANCE, curve[: len(documents)] * level * worth))
+        return downward(np.minimum(MAX_CHANCE, curve[: len(documents)] * worth))
 
     return predict
 

@@ -174,7 +174,7 @@ def _log_truths(
 
 def _judgements(out: Path, jobs: int, quick: bool, *, data: Path | None = None) -> None:  # noqa: ARG001
     """How well judgements from clicks order documents, against labels by people, and predict clicks."""
-    from research import judgement_likelihood, judgement_study
+    from research import judgement_likelihood, judgement_study, place_strength
 
     if data is None:
         raise InvalidInput("the study of judgements needs --data FOLDER, with clara2/pages.tsv and clara2/labels.tsv")
@@ -183,6 +183,7 @@ def _judgements(out: Path, jobs: int, quick: bool, *, data: Path | None = None) 
             judgement_study.table(data / "clara2"),
             judgement_likelihood.likelihood_table(data),
             judgement_likelihood.click_worth_table(data),
+            place_strength.strength_table(data),
         ]
     )
     print(text)

@@ -86,6 +86,13 @@ FAULTS = [
         "tests/judgements/test_value_per_click.py::test_equal_documents_have_nearly_equal_values",
     ),
     Fault(
+        "the slots of a query are taken for those of the log",
+        "judgements/click_levels.py",
+        "effects = (slot_shape + clicked) / (slot_shape + by_query)",
+        "effects = (slot_shape + by_query) / (slot_shape + by_query)",
+        "tests/judgements/test_click_levels.py::test_slots_of_each_query_are_found_where_queries_differ",
+    ),
+    Fault(
         "features that predict nothing are used all the same",
         "judgements/feature_prior.py",
         "    if best is None:\n        return np.ones(len(clicks))\n",

@@ -79,23 +79,22 @@ def judged_documents(judged: Judgements, options: FileOptions) -> list[JudgedDoc
     least = options.min_confidence
     if not 0.0 <= least <= 1.0:
         raise InvalidInput(f"min-confidence must be a probability, got {least}")
-    low, high = judged.interval()
-    counts, grades = judged.counts, judged.grades
+    counts, (low, high) = judged.counts, judged.interval()
     order = np.lexsort((-judged.relevance, counts.query))
-    rows = [
-        JudgedDocument(
-            counts.queries[counts.query[cell]],
-            counts.documents[cell],
-            int(grades[cell]) if options.rating == "grade" else round(float(judged.relevance[cell]), 6),
-            round(float(judged.relevance[cell]), 6),
-            round(float(low[cell]), 6),
-            round(float(high[cell]), 6),
-            int(judged.pages[cell]),
-            int(judged.clicks[cell]),
-            round(float(judged.confidence[cell]), 4),
-        )
-        for cell in order[judged.confidence[order] >= least].tolist()
-    ]
+    used = order[judged.confidence[order] >= least]
+    relevance = judged.relevance[used].round(6).tolist()
+    columns = (
+        [counts.queries[query] for query in counts.query[used].tolist()],
+        [counts.documents[cell] for cell in used.tolist()],
+        judged.grades[used].tolist() if options.rating == "grade" else relevance,
+        relevance,
+        low[used].round(6).tolist(),
+        high[used].round(6).tolist(),
+        judged.pages[used].astype(np.int64).tolist(),
+        judged.clicks[used].astype(np.int64).tolist(),
+        judged.confidence[used].round(4).tolist(),
+    )
+    rows = [JudgedDocument(*row) for row in zip(*columns, strict=True)]
     if not rows:
         best = float(judged.confidence.max())
         raise InvalidInput(f"no grade has the confidence {least:g}; the highest is {best:.2f}: lower min-confidence")

@@ -134,6 +134,7 @@ class JudgementSummary:
             "weights": dict(self.weights),
             "similarity_of_documents": self.judged.shape,
             "similarity_of_queries": self.judged.query_shape,
+            "similarity_of_slots": self.judged.slot_shape,
             "slot_curve": self.judged.slot_curve.tolist(),
             "underplaced": len(self.underplaced()),
             "cleaning": {rule: count for rule, count in counts.cleaning.items() if count},

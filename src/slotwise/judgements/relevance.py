@@ -1,19 +1,14 @@
 """Relevance of documents from clicks and from the place that the page gave them.
 
-The slot curve c_k is the click rate of slot k in the whole log. A document with n_k impressions in slot k has the
-expected clicks e = Σ_k c_k n_k, and N clicks:
-
-    N ~ Poisson(t u e),   u ~ Gamma(κ, κ) of each document,   t ~ Gamma(κ', κ') of each query.
-
-κ and κ' maximise the marginal likelihood (Robbins, An empirical Bayes approach to statistics, 1956), so that t u is
-clicks over expected clicks, shrunk toward the level of its query as far as the log says.
+A document with n_k impressions in slot k has the expected clicks Σ_k c_k v_k n_k of its slots in this query. t u is
+clicks over expected clicks, shrunk toward the level t of its query as far as the log says (`click_levels.py`).
 
 Clicks by slot mix the position with the documents that the page puts there, and a page that hardly changes its order
 does not tell the two apart. The model credits documents with their place as far as they keep it: the prominence
 Σ_k c_k n_k / pages is shrunk toward the mean of its query by the share of its variance that is not chance (an analysis
 of variance over pages). In a randomised log that share is 0, and only clicks count.
 
-    relevance = c_1 · t u · prominence / (largest prominence of the query)
+    relevance = c_1 v_1 · t u · prominence / (largest prominence of the query)
 
 is the probability of a click in slot 1. Given the features of documents, u has the mean that they predict
 (`feature_prior.py`). By value, relevance is multiplied by the value of a click on the document (`value_per_click.py`).
@@ -27,21 +22,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import isotonic_regression, minimize
-from scipy.special import gammainc, gammaincinv, gammaln, logsumexp
+from scipy.special import gammainc, gammaincinv
 
 from slotwise.core import validation
 from slotwise.core.types import FloatArray, IntArray
+from slotwise.judgements.click_levels import expected_clicks, learn_shapes, query_levels, slot_curve, slot_effects
 from slotwise.judgements.feature_prior import predicted_ratio
 from slotwise.judgements.log_cells import CellCounts
 from slotwise.judgements.value_per_click import ClickValues, click_values
 from slotwise.logs.reading.feature_file import encoded
 
-#: the range of κ and κ', where their search begins, and the most documents that they are learned from
-MIN_SHAPE, MAX_SHAPE, FIRST_SHAPE = 0.05, 1e4, 2.0
-MAX_LEARNED = 100_000
-#: the values of log t over which the likelihood of a query is summed
-LOG_LEVELS = np.linspace(-4.0, 4.0, 33)
 LEVEL = 0.95
 #: what documents are judged by
 MEASURES = ("clicks", "value")
@@ -61,6 +51,10 @@ class Judgements:
         The counts of the log.
     slot_curve
         c: the click rate of each slot.
+    slot_effects
+        v: slots × queries, the slots of each query compared with the log.
+    slot_shape
+        σ: how similar the slots of queries are.
     query_level
         t: the clicks of each query over those expected from its slots, shrunk toward 1.
     query_shape, shape
@@ -79,6 +73,8 @@ class Judgements:
 
     counts: CellCounts
     slot_curve: FloatArray
+    slot_effects: FloatArray
+    slot_shape: float
     query_level: FloatArray
     query_shape: float
     shape: float
@@ -101,7 +97,8 @@ class Judgements:
     @cached_property
     def expected(self) -> FloatArray:
         """The clicks that each cell is expected to have: by its slots, the level of its query and its features."""
-        return np.asarray(self.slot_curve @ self.counts.shown * self.query_level[self.counts.query] * self.predicted)
+        by_slots = expected_clicks(self.counts, self.slot_curve, self.slot_effects)
+        return np.asarray(by_slots * self.query_level[self.counts.query] * self.predicted)
 
     @property
     def ratio(self) -> FloatArray:
@@ -167,9 +164,8 @@ class Judgements:
     @property
     def _scale(self) -> FloatArray:
         value = 1.0 if self.values is None else self.values.mean
-        return np.asarray(
-            value * self.slot_curve[0] * self.query_level[self.counts.query] * self.place * self.predicted
-        )
+        first = value * self.slot_curve[0] * self.slot_effects[0] * self.query_level
+        return np.asarray(first[self.counts.query] * self.place * self.predicted)
 
     @property
     def _ceiling(self) -> float:
@@ -231,73 +227,32 @@ def judge_counts(
     >>> judged.relevance.round(2).tolist(), judged.grades.tolist()
     ([0.24, 0.23, 0.03], [3, 3, 1])
     """
-    by_slot = counts.shown.sum(axis=1)
-    used = by_slot > 0.0
-    curve = np.zeros(len(by_slot))
-    # half a click, so that no slot is worth nothing
-    rates = (counts.clicks.sum(axis=1)[used] + 0.5) / (by_slot[used] + 1.0)
-    curve[used] = isotonic_regression(rates, weights=by_slot[used], increasing=False).x
-    prominence, clicks = curve @ counts.shown, counts.clicks.sum(axis=0)
     validation.one_of("by", by, MEASURES)
-    query_shape, shape = _shapes(counts.query, clicks, prominence)
+    curve, clicks = slot_curve(counts), counts.clicks.sum(axis=0)
+    effects, slot_shape = slot_effects(counts, curve)
+    expected = expected_clicks(counts, curve, effects)
+    query_shape, shape = learn_shapes(counts.query, clicks, expected)
     predicted = np.ones(len(clicks))
     if features is not None:
-        level = _levels(counts.query, clicks, prominence, query_shape, shape)[0]
+        level = query_levels(counts.query, clicks, expected, query_shape, shape)[0]
         rows = encoded(features, counts.documents)
-        predicted = predicted_ratio(rows, counts.query, clicks, prominence * level[counts.query], shape)
-        prominence = prominence * predicted
-        query_shape, shape = _shapes(counts.query, clicks, prominence)
-    level, uncertainty = _levels(counts.query, clicks, prominence, query_shape, shape)
+        predicted = predicted_ratio(rows, counts.query, clicks, expected * level[counts.query], shape)
+        expected = expected * predicted
+        query_shape, shape = learn_shapes(counts.query, clicks, expected)
+    level, uncertainty = query_levels(counts.query, clicks, expected, query_shape, shape)
     prior_shape = 1.0 / (1.0 / shape + uncertainty[counts.query])
     place = _kept_place(counts, curve @ counts.shown / counts.pages[counts.query], curve**2 @ counts.shown)
     place = place / largest_of_query(counts, place)
     values = click_values(counts) if by == "value" else None
-    return Judgements(counts, curve, level, query_shape, shape, prior_shape, place, max_grade, predicted, values)
+    return Judgements(
+        counts, curve, effects, slot_shape, level, query_shape, shape, prior_shape, place, max_grade, predicted, values
+    )
 
 
 def largest_of_query(counts: CellCounts, values: FloatArray) -> FloatArray:
     """Return the largest value in the query of each cell."""
     starts = np.searchsorted(counts.query, np.arange(len(counts.queries)))
     return np.asarray(np.maximum.reduceat(values, starts)[counts.query])
-
-
-def _shapes(query: IntArray, clicks: FloatArray, expected: FloatArray) -> tuple[float, float]:
-    """Return κ' and κ with the largest marginal likelihood, of a part of the queries if there are many documents."""
-    every = max(1, math.ceil(len(query) / MAX_LEARNED))
-    used = np.flatnonzero(query % every == 0)
-    group = query[used] // every
-    bounds = [(math.log(MIN_SHAPE), math.log(MAX_SHAPE))] * 2
-
-    def loss(log_shapes: FloatArray) -> float:
-        return -float(logsumexp(_by_level(group, clicks[used], expected[used], *np.exp(log_shapes)), axis=0).sum())
-
-    start = np.full(2, math.log(FIRST_SHAPE))
-    query_shape, shape = np.exp(minimize(loss, start, method="Nelder-Mead", bounds=bounds, tol=1e-3).x).tolist()
-    return query_shape, shape
-
-
-def _levels(
-    query: IntArray, clicks: FloatArray, expected: FloatArray, query_shape: float, shape: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return the posterior mean of the level t of each query, and its variance relative to the mean's square."""
-    log_density = _by_level(query, clicks, expected, query_shape, shape)
-    density = np.exp(log_density - logsumexp(log_density, axis=0))
-    level = np.exp(LOG_LEVELS) @ density
-    return level, np.exp(2.0 * LOG_LEVELS) @ density / level**2 - 1.0
-
-
-def _by_level(
-    query: IntArray, clicks: FloatArray, expected: FloatArray, query_shape: float, shape: float
-) -> FloatArray:
-    """Return the logarithm of the likelihood of each query at each level times its prior, levels × queries."""
-    count = int(query[-1]) + 1
-    prior = query_shape * (LOG_LEVELS - np.exp(LOG_LEVELS)) + query_shape * math.log(query_shape) - gammaln(query_shape)
-    fixed = np.bincount(query, gammaln(shape + clicks) - gammaln(shape) + shape * math.log(shape), count)
-    values = np.empty((len(LOG_LEVELS), count))
-    for place, level in enumerate(LOG_LEVELS):
-        terms = clicks * level - (shape + clicks) * np.log(shape + math.exp(level) * expected)
-        values[place] = prior[place] + fixed + np.bincount(query, terms, count)
-    return values
 
 
 def _kept_place(counts: CellCounts, prominence: FloatArray, squares: FloatArray) -> FloatArray:
