@@ -8,7 +8,7 @@ import pytest
 
 from slotwise.jit.background_compile import SETTING
 from slotwise.service.placements import placement_registry
-from slotwise.service.runtime import worker
+from slotwise.service.runtime import background_tasks
 from tests.service.serving import Client, serving
 from tests.traces import tracing
 
@@ -27,8 +27,8 @@ def decisions(client: Client) -> None:
 
 def test_a_decision_passes_through_few_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placement_registry, "REFRESH_SECONDS", NEVER)
-    monkeypatch.setattr(worker, "FINALISE_SECONDS", NEVER)
-    monkeypatch.setattr(worker, "END_SECONDS", NEVER)
+    monkeypatch.setattr(background_tasks, "FINALISE_SECONDS", NEVER)
+    monkeypatch.setattr(background_tasks, "END_SECONDS", NEVER)
     monkeypatch.setenv(SETTING, "never")
     with tracing() as trace, serving(f"sqlite:///{tmp_path}/store.db") as client:
         client.define()

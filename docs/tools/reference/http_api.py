@@ -12,7 +12,8 @@ from slotwise.service.http import openapi
 from slotwise.service.http.endpoint import BodyLimit
 from slotwise.service.http.error_responses import MEANINGS
 from slotwise.service.http.routes.dashboard_routes import DashboardApi
-from slotwise.service.http.routes.placement_routes import Api, BodyLimits
+from slotwise.service.http.routes.decision_routes import DecisionApi
+from slotwise.service.http.routes.placement_routes import BodyLimits, PlacementApi
 from slotwise.service.runtime import Worker
 
 
@@ -22,9 +23,9 @@ def document() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         worker = Worker(f"sqlite:///{folder}/store.db")
         limit = BodyLimit(1024, 1.0)
-        return openapi.document(
-            [*Api(worker, BodyLimits(limit, limit, limit)).operations(), *DashboardApi(worker).operations()]
-        )
+        bodies = BodyLimits(limit, limit, limit)
+        apis = (DecisionApi(worker, bodies), PlacementApi(worker, bodies), DashboardApi(worker))
+        return openapi.document([operation for api in apis for operation in api.operations()])
 
 
 def _named() -> dict[str, Any]:

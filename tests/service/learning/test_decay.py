@@ -83,7 +83,7 @@ async def visits(worker: Worker, outcomes: Mapping[str, tuple[int, int]], name: 
 async def counted(worker: Worker, clock: Clock, hours: float) -> None:
     """Let everything be counted, and be seen so many hours later."""
     clock.now += 60.0
-    await worker.finalise()
+    await worker.background.finalise()
     await worker.refresh()
     clock.now += hours * HOUR - 60.0
     await worker.refresh()

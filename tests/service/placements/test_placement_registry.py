@@ -37,7 +37,7 @@ def test_a_learner_follows_counts_of_merged_segments(tmp_path: Path) -> None:
 
     async def counted(worker: Worker) -> list[int]:
         clock.now += 60.0
-        await worker.finalise()
+        await worker.background.finalise()
         await worker.refresh()
         (placement,) = worker.placements()
         return [int(placement.learner.tally(segment).clicks[0, 0]) for segment in range(len(placement.segments))]
@@ -83,7 +83,7 @@ def test_a_large_placement_learns_in_another_thread_and_decides_meanwhile(
             decision = await worker.decide("home")
             await worker.report(decision.id, Outcome("clicked", decision.items[0]))
             clock.now += 60.0
-            await worker.finalise()
+            await worker.background.finalise()
             refreshing = asyncio.create_task(worker.refresh())
             await asyncio.to_thread(learning.wait, FOR_EVER)
             # still by the old counts

@@ -16,7 +16,7 @@ from slotwise.service.placements.placement_registry import Placements
 from slotwise.service.placements.placement_state import NO_CONDITIONS, Conditions
 from slotwise.service.placements.propensities import MAX_LISTS, MAX_SPENT, Propensities
 from slotwise.service.runtime import Worker
-from slotwise.service.runtime.worker import FILL_AT_ONCE
+from slotwise.service.runtime.background_tasks import FILL_AT_ONCE
 from slotwise.service.schemas.decision_request import DecisionRequest
 from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.storage import open_store
@@ -117,7 +117,7 @@ def test_items_are_shown_as_often_as_their_propensities(store: str, wish: Decisi
 def test_where_nothing_is_known_every_item_is_as_likely_as_the_others(store: str) -> None:
     async def test(worker: Worker, _: Clock) -> None:
         decisions = [await worker.decide("home") for _ in range(50)]
-        await worker.fill_propensities()
+        await worker.background.fill_propensities()
         for decision in decisions:
             propensities = await found(worker, decision.id)
             assert propensities is not None
@@ -150,7 +150,7 @@ def test_once_they_are_drawn_they_are_written_with_the_decision(store: str) -> N
     async def test(worker: Worker, _: Clock) -> None:
         first = await worker.decide("home")
         assert first.propensities is None
-        await worker.fill_propensities()
+        await worker.background.fill_propensities()
         assert await found(worker, first.id) is not None
         placement = await worker.placement("home")
         drawn = placement.pending_propensities.redrawn[NO_CONDITIONS]
@@ -167,7 +167,7 @@ def test_once_they_are_drawn_they_are_written_with_the_decision(store: str) -> N
 def test_more_than_fit_into_one_transaction_are_all_written(store: str) -> None:
     async def test(worker: Worker, _: Clock) -> None:
         decisions = await asyncio.gather(*(worker.decide("home") for _ in range(2 * FILL_AT_ONCE + 1)))
-        await worker.fill_propensities()
+        await worker.background.fill_propensities()
         for decision in decisions:
             assert await found(worker, decision.id) is not None
 
@@ -178,12 +178,12 @@ def test_a_decision_that_is_noted_while_lists_are_drawn_is_settled_before_the_be
     async def test(worker: Worker, clock: Clock) -> None:
         first = await worker.decide("home")
         clock.now += 60.0
-        await worker.finalise()
+        await worker.background.finalise()
         looking = asyncio.create_task(worker.refresh())
         others = []
         while not looking.done():
             others.append(await worker.decide("home"))
-        await worker.fill_propensities()
+        await worker.background.fill_propensities()
         for decision in (first, *others):
             assert await found(worker, decision.id) is not None
 
@@ -198,7 +198,7 @@ def test_items_shown_for_certain_have_propensity_one_except_for_the_holdout(stor
         await worker.put("home", PlacementDefinition.model_validate({**home, "exploring": False, "holdout": 0.25}))
         # 2^-49: there is none of the holdout
         best_lists = [await worker.decide("home", DecisionRequest(exclude=["a"], pin={"e": 1})) for _ in range(120)]
-        await worker.fill_propensities()
+        await worker.background.fill_propensities()
         assert await found(worker, shadow.id) == (1.0, 1.0)
         best = next(decision.items for decision in best_lists if decision.arm == "learned")
         for decision in best_lists:
@@ -215,26 +215,26 @@ def test_a_list_shown_again_keeps_its_propensities(store: str) -> None:
         first, *again = await asyncio.gather(
             *(worker.decide("home", DecisionRequest(visitor="somebody")) for _ in range(41))
         )
-        await worker.fill_propensities()
+        await worker.background.fill_propensities()
         drawn = await found(worker, first.id)
         assert drawn is not None
         # the belief moves, another list is drawn with propensities that are known, and the old one is shown
         clock.now += 60.0
-        await worker.finalise()
+        await worker.background.finalise()
         await worker.refresh()
         await worker.decide("home")
-        await worker.fill_propensities()
+        await worker.background.fill_propensities()
         later = await worker.decide("home", DecisionRequest(visitor="somebody"))
         # of two items instead of five, what is drawn has propensities that are others by far
         of_two = await worker.decide("home", DecisionRequest(visitor="somebody", exclude=[*{*ITEMS} - {*first.items}]))
-        await worker.fill_propensities()
+        await worker.background.fill_propensities()
         for decision in (*again, later, of_two):
             assert decision.items == first.items
             assert await found(worker, decision.id) == drawn
         # one that cannot be shown again is replaced, and what replaces it is drawn anew
         left = [item for item in ITEMS if item not in first.items][:2]
         other = await worker.decide("home", DecisionRequest(visitor="somebody", exclude=[*{*ITEMS} - {*left}]))
-        await worker.fill_propensities()
+        await worker.background.fill_propensities()
         own = await found(worker, other.id)
         # one of two in each slot, and of five before: half of 500 lists, beside a fifth, are no accident
         assert own not in (None, drawn)
@@ -246,7 +246,7 @@ def test_a_list_shown_again_keeps_its_propensities(store: str) -> None:
 def test_they_are_null_where_there_are_too_many_items(store: str) -> None:
     async def test(worker: Worker, _: Clock) -> None:
         decision = await worker.decide("home")
-        await worker.fill_propensities()
+        await worker.background.fill_propensities()
         assert await found(worker, decision.id) is None
 
     drive(store, test, items=[f"item {number}" for number in range(MAX_SPENT // 100)])

@@ -103,7 +103,7 @@ def test_hourly_history_comes_from_the_process_too(tmp_path: Path) -> None:
         for name in ("large", "small"):
             await worker.decide(name)
         await settled(worker, clock)
-        await worker.store_hourly_summaries(hour)
+        await worker.background.store_hourly_summaries(hour)
         assert child()
         kept = await worker._placements.read(
             lambda store: [store.lacks_summary(name, hour) for name in ("large", "small")]

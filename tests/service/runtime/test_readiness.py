@@ -40,7 +40,7 @@ async def main():
             decision = await worker.decide("home", DecisionRequest(**constraints))
             await worker.report(decision.id, Outcome("clicked", decision.items[0]))
         await asyncio.sleep(0.2)
-        await worker.finalise()
+        await worker.background.finalise()
         await worker.refresh()
         await worker.decide("home")
         print(len(taken))

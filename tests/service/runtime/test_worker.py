@@ -53,7 +53,7 @@ def store(tmp_path: Path) -> str:
 async def settled(worker: Worker, clock: Clock, seconds: float = 60.0) -> None:
     """Let deadlines pass, and whatever is past its own be counted; the worker's own look may have come first."""
     clock.now += seconds
-    await worker.finalise()
+    await worker.background.finalise()
 
 
 def test_every_decision_is_counted_once_at_its_deadline(store: str) -> None:
@@ -62,12 +62,12 @@ def test_every_decision_is_counted_once_at_its_deadline(store: str) -> None:
         for decision, outcome in zip(decisions, (CLICK, NO_CLICK, NOT_SHOWN), strict=False):
             assert (await worker.report(decision.id, outcome)).verdict == "recorded"
         clock.now += 59.9
-        assert await worker.finalise() == 0
+        assert await worker.background.finalise() == 0
         before = await worker.estimates("home")
         assert before["decisions"]["pending"] == 4
         assert before["tally"]["clicks"] == before["tally"]["passes"] == [[0, 0, 0], [0, 0, 0]]
         await settled(worker, clock, 0.2)
-        assert await worker.finalise() == 0
+        assert await worker.background.finalise() == 0
         found = await worker.estimates("home")
         assert found["tally"] == {
             "items": ["a", "b", "c"],
@@ -138,7 +138,7 @@ def test_the_verdict_is_that_of_the_moment_an_outcome_arrived(store: str) -> Non
 
         loop = asyncio.get_running_loop()
         # as tasks, so that both are handed to the thread that writes at once
-        busy = [asyncio.ensure_future(act()) for act in (partial(call, worker, slow), worker.finalise)]
+        busy = [asyncio.ensure_future(act()) for act in (partial(call, worker, slow), worker.background.finalise)]
         assert await asyncio.to_thread(began.wait, FOR_EVER)
         ways: list[Callable[[IssuedDecision, Outcome], Awaitable[Receipt]]] = [
             lambda decision, outcome: worker.report(decision.id, outcome),
@@ -155,7 +155,7 @@ def test_the_verdict_is_that_of_the_moment_an_outcome_arrived(store: str) -> Non
         verdicts = [(await report).verdict for report in reports]
         assert verdicts == ["conflict", "duplicate", "recorded", "conflict", "duplicate", "duplicate"]
         await busy[1]
-        await worker.finalise()
+        await worker.background.finalise()
         assert (await worker.estimates("home"))["decisions"]["clicked"] == 2
 
     drive(store, test)

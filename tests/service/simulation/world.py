@@ -276,7 +276,7 @@ class World(Scheduler):
 
         from slotwise.service.decisions import decide
         from slotwise.service.placements import placement_registry
-        from slotwise.service.runtime import worker
+        from slotwise.service.runtime import background_tasks, worker
         from slotwise.service.storage import batch_writer, sqlite
 
         time, seed = self.clock_module(), self.rng.randrange(2**32)
@@ -306,7 +306,7 @@ class World(Scheduler):
                     (sqlite, "time", time),
                     (sqlite3, "connect", lambda path, **_: Connection(process(), path)),
                     (worker, "open_store", opener(process)),
-                    (worker, "FINALISE_SECONDS", self.rng.choice([0.1, 0.4])),
+                    (background_tasks, "FINALISE_SECONDS", self.rng.choice([0.1, 0.4])),
                     (placement_registry, "REFRESH_SECONDS", self.rng.choice([0.4, 0.8])),
                     (decide, "new_id", self._new_id),
                     (np.random, "default_rng", seeded),

@@ -23,9 +23,10 @@ from slotwise.service.http.middleware.request_metrics import Watch
 from slotwise.service.http.middleware.root_path import UnderPath
 from slotwise.service.http.parent_watchdog import stop_with_parent
 from slotwise.service.http.routes.dashboard_routes import DashboardApi
+from slotwise.service.http.routes.decision_routes import DecisionApi
 from slotwise.service.http.routes.health import Probes
 from slotwise.service.http.routes.pages import Pages
-from slotwise.service.http.routes.placement_routes import Api, BodyLimits
+from slotwise.service.http.routes.placement_routes import BodyLimits, PlacementApi
 from slotwise.service.runtime import Clock, Worker
 from slotwise.service.runtime.alerting import AlertOptions
 from slotwise.service.service_settings import Settings, load
@@ -79,7 +80,8 @@ def application(settings: Settings, clock: Clock = time.time) -> Starlette:
         log.info("stopped")
 
     # the most frequent first: a router tries routes in order
-    operations = [*Api(worker, bodies).operations(), *DashboardApi(worker).operations()]
+    apis = (DecisionApi(worker, bodies), PlacementApi(worker, bodies), DashboardApi(worker))
+    operations = [operation for api in apis for operation in api.operations()]
     app = _Application(
         routes=[
             *(operation.route() for operation in operations),

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from types import TracebackType
 from typing import Final, Self, Unpack
 
@@ -21,44 +19,31 @@ from slotwise.service.metrics import WorkerMetrics
 from slotwise.service.placements.placement_registry import Placements, UnknownPlacement
 from slotwise.service.placements.placement_state import Placement
 from slotwise.service.placements.placement_updates import PlacementUpdates
-from slotwise.service.placements.propensities import Propensities, Propensity
+from slotwise.service.placements.propensities import Propensities
 from slotwise.service.reports.dashboard_queries import Dashboard
 from slotwise.service.reports.estimate_service import EstimateService, LocalEstimator, RemoteEstimator
 from slotwise.service.reports.history import By, HistorySpan, history
 from slotwise.service.reports.uplift import Span, SpanTexts
 from slotwise.service.runtime.alerting import AlertOptions, Alerts
-from slotwise.service.runtime.background_tasks import again_and_again
+from slotwise.service.runtime.background_tasks import BackgroundTasks
 from slotwise.service.schemas.decision_request import DecisionRequest
 from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.report_schemas import EstimatesDocument, HistoryDocument
-from slotwise.service.storage import Store, open_store
+from slotwise.service.storage import open_store
 from slotwise.service.storage.batch_writer import WRITE_SECONDS, Writer
 from slotwise.service.storage.decision_types import (
-    HOUR,
     Event,
     IssuedDecision,
     LoggedDecision,
     Outcome,
     Receipt,
     Report,
-    hour_of,
     is_id,
 )
 
 Clock = Callable[[], float]
 NO_CONSTRAINTS: Final = DecisionRequest()
 NO_ALERTS: Final = AlertOptions()
-#: between two searches for decisions past their deadline
-FINALISE_SECONDS: Final = 0.1
-#: decisions that are finalised in one transaction; new decisions wait for it, so it is short
-FINALISE_AT_ONCE: Final = 100
-#: decisions whose propensities are written in one transaction, for the same reason
-FILL_AT_ONCE: Final = 200
-#: from a refresh, after which posteriors are new, until lists are drawn for propensities: under load the first
-#: decisions have arrived by then, and the following ones are written together with their propensities
-FILL_SECONDS: Final = 0.02
-#: between two checks whether an hour has ended
-END_SECONDS: Final = 1.0
 PROBE_SECONDS: Final = 2.0
 #: timeout of a read
 READ_SECONDS: Final = 10.0
@@ -122,12 +107,14 @@ class Worker:
         secret = writing.secret()
         self._signer, self._digests = Signer(secret), Digests(secret)
         self.metrics = WorkerMetrics()
-        self._propensities, self._filling = Propensities(self.metrics.looked_for_propensities), asyncio.Lock()
-        self._placements = Placements(reading, self._propensities, clock)
+        propensities = Propensities(self.metrics.looked_for_propensities)
+        self._placements = Placements(reading, propensities, clock)
         self.metrics.collect_from(self._placements)
         self._remote_estimator = RemoteEstimator(store, clock)
         self._estimates = EstimateService(LocalEstimator(self._placements), self._remote_estimator)
         self._writer = Writer(writing, self.metrics.committed, write_seconds)
+        #: finalises decisions, and stores propensities and summaries
+        self.background = BackgroundTasks(self._placements, self._writer, propensities, self._estimates, clock)
         #: puts, changes and deletes placements
         self.changing = PlacementUpdates(self._placements, self._writer, clock)
         #: answers the dashboard's queries
@@ -138,8 +125,6 @@ class Worker:
         self._tasks: list[asyncio.Task[None]] = []
         self._starting: asyncio.Task[None] | None = None
         self._is_started = False
-        #: the start of the last hour that was noticed
-        self._hour = 0
 
     async def start(self) -> None:
         """Create missing placements, read all placements, and start the background tasks."""
@@ -169,9 +154,7 @@ class Worker:
         self._is_started = True
         tasks = (
             self._placements.keep_fresh(),
-            again_and_again(self.finalise, partial(asyncio.sleep, FINALISE_SECONDS), "finalise"),
-            again_and_again(self.fill_propensities, self._until_refreshed, "store propensities"),
-            again_and_again(self._store_last_hour, partial(asyncio.sleep, END_SECONDS), "store summaries of estimates"),
+            *self.background.loops(),
             *self.alerts.loops(),
         )
         self._tasks = [asyncio.create_task(task) for task in tasks]
@@ -183,7 +166,7 @@ class Worker:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
         with contextlib.suppress(SlotwiseError):
-            await self.fill_propensities()
+            await self.background.fill_propensities()
         await self._remote_estimator.close()
         await self._writer.close()
         await self._placements.close()
@@ -390,47 +373,6 @@ class Worker:
         span = HistorySpan.of(by, since, until, self._clock())
         return await self._placements.read(lambda store: history(store, name, by, span))
 
-    async def store_hourly_summaries(self, hour: int) -> None:
-        """Store a summary of each placement's estimates at the end of the hour that began at `hour`, if missing."""
-        for placement in self._placements.all():
-            await self._store_hourly_summary(placement, hour)
-
-    async def _store_hourly_summary(self, placement: Placement, hour: int) -> None:
-        name = placement.name
-        if await self._placements.read(lambda store: store.lacks_summary(name, hour)):
-            summary = await self._estimates.of(placement).summary(name)
-            await self._writer.call(lambda store: store.store_hourly_summary(name, hour, summary))
-
-    async def finalise(self) -> int:
-        """Count the decisions whose deadline has passed, each once; returns their number."""
-        total = 0
-        while True:
-            # the current time: outcomes that arrived before it are written first
-            now = self._clock()
-            counted = await self._writer.call(partial(_finalise, now))
-            total += counted
-            if counted < FINALISE_AT_ONCE:
-                return total
-
-    async def fill_propensities(self) -> None:
-        """Compute and store the propensities of the decisions since the last call."""
-        async with self._filling:
-            self._propensities.replenish()
-            placements = [placement for placement in self._placements.all() if placement.pending_propensities.has_work]
-            # the budget may not be enough for all, so the order is random
-            random.shuffle(placements)
-            for placement in placements:
-                await self._propensities.settle(placement)
-            propensities = self._propensities.take()
-            while propensities:
-                batch, others = propensities[:FILL_AT_ONCE], propensities[FILL_AT_ONCE:]
-                try:
-                    await self._writer.call(partial(_fill, propensities=batch))
-                except SlotwiseError:
-                    self._propensities.give_back(propensities)
-                    raise
-                propensities = others
-
     async def refresh(self) -> None:
         """Update the placements in memory from the store."""
         await self._placements.refresh()
@@ -443,19 +385,6 @@ class Worker:
         if self._placements.staleness() > MAX_STALENESS:
             raise StoreUnavailable(f"the snapshot is {self._placements.staleness():.0f} seconds old")
 
-    async def _store_last_hour(self) -> None:
-        """Store the summaries of the hour that has just ended, once; those of earlier hours are unknown."""
-        now, before = hour_of(self._clock()), self._hour
-        self._hour = max(now, before)
-        if now > before:
-            await self.store_hourly_summaries(now - HOUR)
-
-    async def _until_refreshed(self) -> None:
-        refreshed = self._placements.was_refreshed
-        refreshed.clear()
-        await refreshed.wait()
-        await asyncio.sleep(FILL_SECONDS)
-
 
 def _refuse(decision: IssuedDecision, key: str | None) -> None:
     """Raise unless the decision was issued, now or before."""
@@ -463,11 +392,3 @@ def _refuse(decision: IssuedDecision, key: str | None) -> None:
         raise UnknownPlacement(f"there is no placement {decision.placement!r}")
     if decision.fate == "other_request":
         raise InvalidInput(f"Idempotency-Key {validation.short(key)} was used before, for another request")
-
-
-def _finalise(now: float, store: Store) -> int:
-    return store.finalise(now, FINALISE_AT_ONCE)
-
-
-def _fill(store: Store, propensities: Sequence[Propensity]) -> None:
-    store.fill_propensities(propensities)

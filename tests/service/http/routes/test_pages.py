@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from slotwise.service.http.openapi import document
-from slotwise.service.http.routes.placement_routes import Api
+from slotwise.service.http.routes.decision_routes import DecisionApi
+from slotwise.service.http.routes.placement_routes import PlacementApi
 from tests.service.browser import Tab, needs_a_browser, opened
 from tests.service.serving import serving
 from tests.waiting import FOR_EVER
@@ -88,7 +89,7 @@ def test_the_page_and_the_document_have_every_operation(tmp_path: Path) -> None:
 
 
 def test_every_example_is_one_that_its_own_type_takes() -> None:
-    operations = Api(None).operations()  # type: ignore[arg-type]
+    operations = [*DecisionApi(None).operations(), *PlacementApi(None).operations()]  # type: ignore[arg-type]
     types = document(operations)["components"]["schemas"]
     named = {id(part): part for operation in operations for part in (operation.body, operation.answer) if part}
     tried = 0
@@ -108,7 +109,8 @@ def test_every_example_is_one_that_its_own_type_takes() -> None:
 
 
 def test_deleting_a_placement_asks_for_its_name_twice(tmp_path: Path) -> None:
-    asked = document(Api(None).operations())["paths"]["/v1/placements/{name}"]["delete"]["parameters"]  # type: ignore[arg-type]
+    described = document(PlacementApi(None).operations())  # type: ignore[arg-type]
+    asked = described["paths"]["/v1/placements/{name}"]["delete"]["parameters"]
     assert {one["name"]: one["required"] for one in asked} == {"name": True, "confirm": True, "If-Match": False}
     with serving(f"sqlite:///{tmp_path}/store.db") as client:
         # and the page does not fill it in for them

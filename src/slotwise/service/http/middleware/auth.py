@@ -16,7 +16,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from slotwise.service.http.error_responses import problem
-from slotwise.service.http.routes.placement_routes import OUTCOMES
+from slotwise.service.http.routes.decision_routes import OUTCOMES
 from slotwise.service.schemas.network_rules import is_loopback
 
 #: prefix of the dashboard's pages of placements

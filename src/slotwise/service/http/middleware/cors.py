@@ -7,7 +7,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from slotwise.service.http.routes.placement_routes import OUTCOMES
+from slotwise.service.http.routes.decision_routes import OUTCOMES
 
 
 class OutcomesFromAnywhere(CORSMiddleware):
