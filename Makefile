@@ -7,6 +7,7 @@ RUN := $(VENV)/.ready-to-run
 DEV := $(VENV)/.ready-to-develop
 DOCS := $(VENV)/.ready-to-document
 WARM := $(VENV)/.compiled
+BYTECODE := $(VENV)/.bytecode
 PAPER := $(VENV)/.compiled-for-the-paper
 TOOLS := .venv-release
 RELEASE := $(TOOLS)/.ready
@@ -71,6 +72,12 @@ $(WARM): $(CORE)
 	@$(BIN)/python -m slotwise.ranker.compile_all
 	@touch $(WARM)
 
+# the bytecode of the tests and of all that they import: the workers of pytest start together, and each would compile it
+$(BYTECODE): $(DEV)
+	@echo "collecting the tests …"
+	@$(BIN)/python -m pytest --collect-only -qq > /dev/null || true
+	@touch $(BYTECODE)
+
 # those of the paper's policies
 $(PAPER): $(CORE)
 	@echo "compiling the paper's policies …"
@@ -95,7 +102,7 @@ docs: $(DOCS)
 	$(BIN)/python -m docs.tools site
 
 # the set-up of `make test`, without the tests
-ready: $(DEV) $(WARM)
+ready: $(DEV) $(WARM) $(BYTECODE)
 
 test: lint pytest
 
@@ -108,10 +115,10 @@ lint: $(DEV)
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m docs.tools prose
 
-pytest: $(DEV) $(WARM)
+pytest: $(DEV) $(WARM) $(BYTECODE)
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not long"
 
-pytest-all: $(DEV) $(WARM)
+pytest-all: $(DEV) $(WARM) $(BYTECODE)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 bench: $(DEV)
