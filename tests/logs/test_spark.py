@@ -67,7 +67,7 @@ def test_spark_and_duckdb_agree_on_text(session: SparkSession, tmp_path: Path) -
     assert found == tallies(tmp_path / "log.csv", PAGES, multi_click="last")
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3, 4])
+@pytest.mark.parametrize("threads", [2, *(pytest.param(n, marks=pytest.mark.long) for n in (1, 3, 4))])
 def test_shuffled_rows_in_several_files(threads: int, session: SparkSession, tmp_path: Path) -> None:
     """As many parts, and so as many threads, read the files and group the rows."""
     shuffled = random.Random(7).sample(ROWS, len(ROWS))
@@ -101,6 +101,7 @@ def test_spark_and_duckdb_agree_on_segments_and_times(session: SparkSession, tmp
     check_alike(by_spark, by_duckdb)
 
 
+@pytest.mark.long
 def test_words_for_nothing(session: SparkSession, tmp_path: Path) -> None:
     pq.write_table(pa.table(LONG), tmp_path / "log.parquet")
     check_long(tally(tmp_path / "log.parquet", engine="spark"))
@@ -153,6 +154,7 @@ def test_a_compressed_file_needs_its_extension(session: SparkSession, tmp_path: 
         tally(tmp_path / "log.csv", engine="spark")
 
 
+@pytest.mark.long
 def test_clicks_of_a_table_of_their_own(session: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("impression,slot,item\n1,1,a\n1,2,b\n2,1,b\n2,2,a\n")
     (tmp_path / "clicks.csv").write_text("impression,item\n1,b\n")
