@@ -77,9 +77,11 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def running(*command: str, port: int, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+def running(
+    *command: str, port: int, python: Path | str = sys.executable, **environment: str
+) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
-        [sys.executable, *command], env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        [python, *command], env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
     try:
         # ten minutes, for a machine that is very busy
@@ -98,11 +100,11 @@ def running(*command: str, port: int, **environment: str) -> Iterator[subprocess
 
 
 @contextlib.contextmanager
-def service(folder: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+def service(folder: Path, python: Path | str = sys.executable) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     port = free_port()
     command = ("-c", "from slotwise.cli import main; main()", "serve", "--port", str(port))
     store = {"SLOTWISE_STORE": f"sqlite:///{folder}/bench.db", "SLOTWISE_LOG_LEVEL": "error"}
-    with running(*command, port=port, **store) as process:
+    with running(*command, port=port, python=python, **store) as process:
         yield port, process
 
 
