@@ -16,6 +16,7 @@ from slotwise.client import ServiceUnreachable
 from slotwise.judgements import count_cells
 from tests.commands import slotwise
 from tests.service.serving import serving
+from tests.waiting import FOR_EVER
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -48,7 +49,7 @@ def test_the_server_of_the_readme_shows_a_list(tmp_path: Path) -> None:
     with serving(f"sqlite:///{tmp_path}/store.db") as client:
         code = _program("../README.md").replace("http://127.0.0.1:8000", str(client.base_url))
         # a busy machine may take longer than a page would wait
-        names = _run(code.replace("timeout=0.3", "timeout=60"))
+        names = _run(code.replace("timeout=0.3", f"timeout={FOR_EVER}"))
         names["setup"].close()
         names["client"].close()
         assert len(set(names["decision"].items)) == 3

@@ -15,6 +15,7 @@ from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from tests.service.serving import serving
+from tests.waiting import FOR_EVER
 
 KEY = "a-key"
 MORE_THAN_A_SCHEMA = (
@@ -33,7 +34,7 @@ def openapi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     store = f"sqlite:///{tmp_path_factory.mktemp('openapi')}/store.db"
     with serving(store, headers={"Authorization": f"Bearer {KEY}"}, server_key=SecretStr(KEY)) as client:
         client.define()
-        yield schemathesis.openapi.from_url(f"{client.base_url}/openapi.json")
+        yield schemathesis.openapi.from_url(f"{client.base_url}/openapi.json", timeout=FOR_EVER)
 
 
 def test_every_answer_is_one_that_is_described(openapi: Any) -> None:
@@ -53,6 +54,6 @@ def _ask(operation: Any, mode: GenerationMode) -> None:
     @settings(max_examples=12, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode))
     def ask(case: Any) -> None:
-        case.call_and_validate(headers={"Authorization": f"Bearer {KEY}"}, excluded_checks=beyond)
+        case.call_and_validate(headers={"Authorization": f"Bearer {KEY}"}, excluded_checks=beyond, timeout=FOR_EVER)
 
     ask()
