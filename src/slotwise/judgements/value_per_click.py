@@ -1,4 +1,4 @@
-"""What a click on a document is worth, shrunk toward the mean of the log.
+"""The value of a click on a document, shrunk toward the mean of the log.
 
 A cell with n clicks of mean value y has
 

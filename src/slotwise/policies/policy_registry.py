@@ -57,7 +57,7 @@ class PolicySpec:
     unknown_bias_options
         Options that apply only to an unknown position bias.
     limits
-        What it cannot do, and why: keys of `LIMITS` and sentences.
+        Its limitations and their reasons: keys of `LIMITS` and sentences.
     rival
         Whether it is a baseline: compiled on first use, and not at set-up.
     options

@@ -198,7 +198,7 @@ class PooledErrors:
         return np.asarray(first[:, None] + np.arange(self.cells.ends[numbers[0] + 1] - first[0]))
 
     def _stacked(self, by_cell: FloatArray, numbers: IntArray) -> FloatArray:
-        """What there is of each cell, for placements that have as many: a view of it where there is one placement."""
+        """Return the values of each cell for placements of the same sizes; those of a single placement as a view."""
         if len(numbers) == 1:
             return by_cell[self.cells.of_placement(int(numbers[0]))][None]
         return np.asarray(by_cell[self._cells_of(numbers)])

@@ -130,7 +130,7 @@ class LogGoodnessOfFit:
         )
 
     def _power_in_words(self) -> str:
-        """What the log would have shown."""
+        """Return the departures that the log would have shown."""
         shown = [test for test in self.departures if _shows(test)]
         others = [test for test in self.departures if not _shows(test)]
         words = f"It would probably have shown {_listed(shown)}." if shown else ""

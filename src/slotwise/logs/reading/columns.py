@@ -44,7 +44,7 @@ class Columns:
     item_propensity
         The probability of the item to be shown in its slot; in a wide log a list.
     value
-        What the clicks on the item brought, for judgements by value; in a wide log a list.
+        The value of the clicks on the item, for judgements by value; in a wide log a list.
     """
 
     impression: str = "impression"

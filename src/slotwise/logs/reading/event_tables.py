@@ -25,7 +25,7 @@ SECONDS = """coalesce(epoch(try_cast({0} AS TIMESTAMPTZ)),
 
 @dataclass(frozen=True)
 class EventValues:
-    """What the events of a document are worth: the largest of their weights.
+    """The value of the events of a document: the largest of their weights.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class EventKinds:
     shown
         The action that shows documents.
     values
-        What events are worth; None if only clicks are wanted.
+        Values of events; None if only clicks are wanted.
     """
 
     shown: str

@@ -45,7 +45,7 @@ class LogSource:
     findings
         How often each rule for events was applied as they were read.
     weights
-        What each kind of event is worth, if values were asked for.
+        The value of each kind of event, if values were asked for.
 
     Examples
     --------

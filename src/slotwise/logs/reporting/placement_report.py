@@ -87,7 +87,7 @@ class PlacementReport:
 
     @cached_property
     def comparison(self) -> list[SlotComparison]:
-        """What is shown now and what to show, by slot."""
+        """The list shown now and the recommended list, by slot."""
         items = {id: item for item, id in enumerate(self.fit.item_ids)}
         fit, rows = self.fit, []
         intervals = fit.intervals if fit.shrunken is fit.estimate else fit.shrunken.intervals(LEVEL)

@@ -91,7 +91,7 @@ class VisitorCap(NamedTuple):
 
 
 class RewardTerms(NamedTuple):
-    """What the events of a decision are worth, and until when they are accepted."""
+    """The values of a decision's events, and the end of their acceptance."""
 
     #: JSON: by name a number, or null for the value that the event brings
     text: str

@@ -19,7 +19,7 @@ MAX_EVENTS: Final = 100
 
 @lru_cache(maxsize=1024)
 def worth_of(reward: str) -> Mapping[str, float | None]:
-    """What each event is worth, from the text of a column; None is the value that the event brings."""
+    """Return the value of each event, from the text of a column; None is the value that the event brings."""
     worth: dict[str, float | None] = from_json(reward)
     return worth
 
