@@ -62,3 +62,11 @@ def test_rows_of_one_slot_are_lost() -> None:
     found = fit_rows(HIT | (PLACE != 1) | is_kept)
     assert found.estimate.position_bias[1] > 1.5 * fit_rows(np.ones(len(HIT), bool)).estimate.position_bias[1]
     assert "attractiveness and the position bias of slot 2 are too high, and clicks cannot show it" in words(found)
+
+
+@pytest.mark.parametrize("what", ["impressions", "rows"])
+def test_only_what_was_clicked_is_there(what: str) -> None:
+    found = fit_rows(IN_CLICKED if what == "impressions" else HIT)
+    assert found.withheld.startswith(f"all {int(HIT.sum())} impressions have a click")
+    assert "Every impression has a click." in words(found)
+    assert "Nothing is recommended" in words(found)

@@ -90,6 +90,8 @@ def why_withheld(tally: LogTally) -> str:
     counts = {"rows": 0, "impressions": 0, "counted": 0, **tally.cleaning}
     if counts.get("cut_lists"):
         return f"rows of unclicked items are missing: there are {counts['cut_lists']:,} {RULES['cut_lists']}"
+    if tally.counted >= FEW_SHOWINGS and not tally.no_click:
+        return f"all {tally.counted:,} impressions have a click, so nothing says how often there is none"
     lost_rows = sum(counts.get(rule, 0) for rule in _ROWS)
     if lost_rows > MAX_LEFT_OUT * counts["rows"]:
         return f"{_share(lost_rows, counts['rows'])} rows have no impression or no placement, and are left out"
