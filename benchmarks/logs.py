@@ -61,9 +61,9 @@ def events() -> None:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "ubi.ndjson"
         # in a process of its own: the memory of this one would count as that of the processes it starts
-        _run("generate-events", log)
+        run("generate-events", log)
         print(f"\n{EVENTS:,} UBI events in {log.stat().st_size / 1e9:.1f} GB of JSON lines")
-        turns = [{what: _run(what, log) for what in ("bare-events", "judge")} for _ in range(TURNS)]
+        turns = [{what: run(what, log) for what in ("bare-events", "judge")} for _ in range(TURNS)]
         heads = "SELECT action_name, object_id, ordinal, count(*) … GROUP BY"
         _say_times("slotwise judge", heads, turns, "judge", "bare-events", MAX_TIMES_JUDGE)
         _say_memory(max(turn["judge"]["memory"] for turn in turns))
@@ -72,7 +72,7 @@ def events() -> None:
 def _compare(log: Path, impressions: int, items: int, most: float) -> None:
     size = log.stat().st_size / 1e9
     print(f"\na log of {impressions:,} impressions of {SLOTS} slots, {items:,} items, {size:.2f} GB, on all cores")
-    turns = [{what: _run(what, log) for what in ("bare", "tally", "fit")} for _ in range(TURNS)]
+    turns = [{what: run(what, log) for what in ("bare", "tally", "fit")} for _ in range(TURNS)]
     for what, limit in (("tally", MAX_TIMES_COUNTING), ("fit", most)):
         _say_times(f"slotwise {what}", "SELECT slot, item, count(*) … GROUP BY", turns, what, "bare", limit)
         _say_memory(max(turn[what]["memory"] for turn in turns))
@@ -80,7 +80,7 @@ def _compare(log: Path, impressions: int, items: int, most: float) -> None:
 
 def _many_placements(log: Path) -> None:
     print(f"\n{PLACEMENTS:,} placements of one to four impressions, with a report")
-    measured = _run("placements", log)
+    measured = run("placements", log)
     taken = measured["computing"]
     words = f"{taken:.0f} s of processor time, {measured['seconds']:.0f} s on the clock"
     _verdict(words, taken <= MAX_PLACEMENT_SECONDS, f"at most {MAX_PLACEMENT_SECONDS:g}")
@@ -93,7 +93,7 @@ def _say_memory(gigabytes: float) -> None:
 
 def _compare_spark(log: Path) -> None:
     print(f"\na log of {SPARK_IMPRESSIONS * SLOTS:,} rows on Spark, on this machine")
-    turns = [{what: _run(what, log) for what in ("plain-spark", "spark")} for _ in range(TURNS)]
+    turns = [{what: run(what, log) for what in ("plain-spark", "spark")} for _ in range(TURNS)]
     _say_times(
         "slotwise.logs.tally", "Spark's GROUP BYs, by impression and then by slot and item", turns, "spark",
         "plain-spark", MAX_TIMES_SPARK,
@@ -146,16 +146,16 @@ def generate(log: Path, impressions: int, items: int) -> None:
             writer.write_table(pa.table(columns))
 
 
-def generate_placements(log: Path) -> None:
+def generate_placements(log: Path, placements: int = PLACEMENTS) -> None:
     """Lists of five out of six items of a catalogue for each placement, and a click as multinomial logit has it."""
     rng = np.random.default_rng(0)
-    placement = np.repeat(np.arange(PLACEMENTS), rng.integers(1, 5, PLACEMENTS))
+    placement = np.repeat(np.arange(placements), rng.integers(1, 5, placements))
     lists = np.argsort(rng.random((len(placement), FEW_SLOTS + 1)), axis=1)[:, :FEW_SLOTS]
-    items = (rng.integers(CATALOGUE, size=PLACEMENTS)[placement, None] + 17 * lists) % CATALOGUE
+    items = (rng.integers(CATALOGUE, size=placements)[placement, None] + 17 * lists) % CATALOGUE
     worth = np.exp(rng.normal(-1.5, 1.0, CATALOGUE))[items] * np.arange(1.0, FEW_SLOTS + 1) ** -0.7
     ends = np.cumsum(worth, axis=1)
     clicked = (ends < (rng.random(len(placement)) * (1.0 + ends[:, -1]))[:, None]).sum(axis=1)
-    names = pa.array([f"query {number:07d}" for number in range(PLACEMENTS)])
+    names = pa.array([f"query {number:07d}" for number in range(placements)])
     skus = pa.array([f"sku-{number:06d}" for number in range(CATALOGUE)])
     columns = {
         "impression": np.repeat(np.arange(len(placement)), FEW_SLOTS),
@@ -217,8 +217,8 @@ def generate_events(log: Path, events: int) -> None:
             ) TO '{log}' (FORMAT json)""")
 
 
-def _run(what: str, log: Path) -> dict[str, float]:
-    """In a process of its own, whose memory is then known."""
+def run(what: str, log: Path) -> dict[str, float]:
+    """Return the seconds and gigabytes of this work in a process of its own, whose memory is then known."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.logs", what, str(log)]
     # as on the command line, which sets this before numpy is imported
     environment = {"OPENBLAS_NUM_THREADS": "1"} | os.environ

@@ -34,6 +34,9 @@ def study(
     jobs: Jobs = -1,
     cluster: Cluster = None,
     quick: Annotated[bool, typer.Option("--quick", help="Run a small part of the study, to try it out.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="For log-truths: as many logs as its note states; an hour or more.")
+    ] = False,
     part: Annotated[
         list[str] | None,
         typer.Option(
@@ -100,6 +103,7 @@ def study(
                 replications=replications,
                 rounds=rounds,
                 few=few or None,
+                full=full or None,
                 seed=seed,
                 page=page,
                 log=log,

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -162,12 +160,14 @@ def _log_truths(
     *,
     parts: Sequence[str] = (),
     data: Path | None = None,
+    full: bool = False,
 ) -> None:
-    """What fits and evaluations of logs say, against truths that are not slotwise's own fits."""
+    """What fits and evaluations of logs say, against truths that are not slotwise's own fits; short without --full."""
     from research.log_truths import parts as log_truths
-    from research.log_truths.rows import table
+    from research.log_truths.rows import table, telling
 
-    text = table(log_truths.rows(parts, quick=quick, data=data, progress=partial(print, file=sys.stderr, flush=True)))
+    with telling() as progress:
+        text = table(log_truths.rows(parts, quick=quick or not full, data=data, progress=progress))
     print(text)
     _write_tables(out, text + "\n")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +18,8 @@ from slotwise.logs.fitting.placement_pooling import pool_placements
 from slotwise.posterior import best_list
 
 #: simulated logs of each kind, fewer if they have many queries; and draws of clicks on the lists of each real log
-SIMULATED, SEARCHES, DRAWN = 60, 12, 6
+SIMULATED, SEARCHES = 60, 12
+DRAWN = {"yandex/sessions.txt": 100, "clara2/pages.tsv": 2}
 QUICK_SIMULATED, QUICK_DRAWN = 2, 1
 #: constants were chosen on other seeds
 SEED = 2_028
@@ -49,9 +50,8 @@ def rows(*, quick: bool, progress: Progress, data: Path | None = None) -> list[R
     """Return the coverage on simulated logs, and on the lists of real logs if there are any in the folder `data`."""
     found: list[Row] = []
     for name, kind in KINDS.items():
-        progress(f"coverage: {name}")
         count = QUICK_SIMULATED if quick else SEARCHES if "queries" in kind.about else SIMULATED
-        logs = map(kind.make, np.random.default_rng(SEED).spawn(count))
+        logs = map(kind.make, _counted(f"coverage: {name}", count, progress))
         found += _rows(name, f"{name}: {kind.about}", map(measure, logs))
     for path, read in LOGS.items():
         file = None if data is None else data / path
@@ -60,12 +60,20 @@ def rows(*, quick: bool, progress: Progress, data: Path | None = None) -> list[R
             continue
         queries = query_lists(read(file))
         for words, spread in SLOT_SPREADS.items():
-            progress(f"coverage: {path}, {words}")
+            step = f"coverage: {path}, {words}"
+            progress(step)
             truths = fit_truth(queries, spread)
-            rngs = np.random.default_rng(SEED).spawn(QUICK_DRAWN if quick else DRAWN)
+            rngs = _counted(step, QUICK_DRAWN if quick else DRAWN[path], progress)
             name = f"clicks redrawn on the lists of {path}, {words}"
             found += _rows("real lists", name, (measure(click_anew(queries, truths, rng)) for rng in rngs))
     return found
+
+
+def _counted(step: str, count: int, progress: Progress) -> Iterator[np.random.Generator]:
+    """Yield a generator of random numbers for each log, and tell the share of them that is done."""
+    for number, rng in enumerate(np.random.default_rng(SEED).spawn(count)):
+        progress(step, number / count)
+        yield rng
 
 
 def measure(log: Sequence[Placement]) -> LogCoverage:

@@ -165,7 +165,7 @@ def rows(*, quick: bool, progress: Progress) -> list[Row]:
     for number, (name, design, draw, floor, aim) in enumerate(cases):
         answers = []
         for log in range(count):
-            progress(f"{name}, log {log + 1} of {count}")
+            progress(f"goodness of fit: {name}", log / count)
             rng = np.random.default_rng([SEED, number, log])
             answers.append(says_yes(draw_log(rng, design, draw), design.placements))
         found.append(Row(f"“the model fits”, {name}", f"{np.mean(answers):.2f} ({count} logs)", floor, aim))

@@ -150,7 +150,7 @@ def rows(*, quick: bool, progress: Progress, seed: int = 7) -> list[Row]:
     for page in PAGES:
         covered, ratios = defaultdict[str, list[bool]](list), defaultdict[str, list[float]](list)
         for number, (other, own, truth) in enumerate(evaluations(page, logs, seed), start=1):
-            progress(f"off-policy, {page.name}: log {number} of {logs}")
+            progress(f"off-policy: {page.name}", number / logs)
             for name, rate in _rates(other).items():
                 covered[name].append(rate.low <= truth <= rate.high)
             for name, rate in _rates(own).items():

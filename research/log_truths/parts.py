@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 from research.log_truths.rows import Progress, Row
 from slotwise.core import validation
 
-PARTS = ("coverage", "goodness-of-fit", "off-policy")
+PARTS = ("tally", "coverage", "goodness-of-fit", "off-policy", "processor-time")
 #: the part that reads real logs
 WITH_DATA = "coverage"
 
@@ -21,9 +20,6 @@ def rows(parts: Sequence[str], *, quick: bool, data: Path | None, progress: Prog
     for part in parts or PARTS:
         validation.one_of("part", part, PARTS)
         module = f"research.log_truths.{part.replace('-', '_')}"
-        if find_spec(module) is None:
-            progress(f"{part}: there is no {module}")
-            continue
         options = {"data": data} if part == WITH_DATA else {}
         found += import_module(module).rows(quick=quick, progress=progress, **options)
     return found

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
-#: shows a line that says how far a part has come
-Progress = Callable[[str], None]
+from slotwise.cli.shared.console import Progress as Progress
+from slotwise.cli.shared.console import progress_bar
 
 
 class Row(NamedTuple):
@@ -16,6 +18,21 @@ class Row(NamedTuple):
     value: str
     floor: str
     aim: str
+
+
+@contextmanager
+def telling() -> Iterator[Progress]:
+    """Show a progress bar on a terminal, and a line for each step elsewhere."""
+    last = ""
+
+    def say(step: str, share: float | None = None) -> None:  # noqa: ARG001
+        nonlocal last
+        if step != last:
+            print(step, file=sys.stderr, flush=True)
+        last = step
+
+    with progress_bar() as tell:
+        yield tell if sys.stderr.isatty() else say
 
 
 def table(rows: Iterable[Row]) -> str:

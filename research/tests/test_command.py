@@ -71,4 +71,4 @@ def test_an_unknown_study_and_a_folder_that_cannot_be_made(capsys: pytest.Captur
 def test_an_unknown_part_of_the_log_truths(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, _, err = _research(capsys, "log-truths", "--part", "nonsense", "--out", str(tmp_path))
     assert code == 2
-    assert "part must be coverage or goodness-of-fit or off-policy, got 'nonsense'" in err
+    assert "part must be tally or coverage or goodness-of-fit or off-policy or processor-time, got 'nonsense'" in err

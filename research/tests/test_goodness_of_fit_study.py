@@ -24,6 +24,6 @@ def test_a_partly_filled_log_of_placements_is_judged() -> None:
 def test_rows_have_a_share_for_each_kind_of_users(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(goodness_of_fit, "says_yes", lambda *_: True)
     monkeypatch.setattr(goodness_of_fit, "draw_log", lambda *_: None)
-    found = rows(quick=True, progress=lambda _: None)
+    found = rows(quick=True, progress=lambda *_: None)
     assert len(found) == len(goodness_of_fit.OWN) + 12
     assert {row.value for row in found} == {f"1.00 ({goodness_of_fit.FEW_LOGS} logs)"}

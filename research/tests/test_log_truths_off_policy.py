@@ -31,7 +31,7 @@ def test_logs_are_drawn_as_the_truth_says() -> None:
 def test_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """A row per estimator, and the log against itself; wrong propensities are noticed."""
     monkeypatch.setattr(off_policy, "PAGES", off_policy.PAGES[2:3])
-    *covered, itself = off_policy.rows(quick=True, progress=lambda line: None)
+    *covered, itself = off_policy.rows(quick=True, progress=lambda *_: None)
     assert [row.name.rpartition(", ")[2] for row in covered] == ["plain", "self-normalised", "doubly robust"]
     assert [float(value) for value in itself.value.split(", ")] == pytest.approx([1.0] * 3, abs=0.05)
 
@@ -41,6 +41,6 @@ def test_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
     draw = off_policy.draw
     monkeypatch.setattr(off_policy, "draw", halved)
-    plain, _, _, itself = off_policy.rows(quick=True, progress=lambda line: None)
+    plain, _, _, itself = off_policy.rows(quick=True, progress=lambda *_: None)
     assert plain.value.startswith("0.000")
     assert float(itself.value.split(", ")[0]) == pytest.approx(2.0, abs=0.1)
