@@ -17,12 +17,13 @@ of errors in α and λ to first order (Neyman's C(α) test). Estimates may there
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from slotwise.core.rankings import Rankings
-from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray
+from slotwise.core.types import EMPTY, NO_CLICK, BoolArray, FloatArray, IntArray
 from slotwise.estimators.diagnostics import CLOSE, MIN_EXPECTED_CLICKS
 from slotwise.estimators.likelihoods.list_kernels import add_products
 
@@ -35,7 +36,7 @@ TEST_LEVEL = DEPARTURE_LEVEL / 4
 POWER = 0.8
 #: the share of bots in clicks, and the log of the factor by which two tastes are off their mean
 BOTS, TASTES = 0.1, math.log(3.4) / 2.0
-#: mixed visitors that change the odds of a click by less than this part do not matter
+#: tastes of this size that change the odds of a click by less than this part do not matter
 NEGLIGIBLE = CLOSE / 4.0
 #: a log that would not show a larger share of bots is too small to tell of them
 MAX_BOTS = 0.25
@@ -43,11 +44,12 @@ MAX_BOTS = 0.25
 NO_VARIATION = 1e-9
 #: items whose pairs are tested for mixed visitors, the most clicked ones
 MAX_ITEMS = 80
-#: random matrices that give mean and standard deviation of the largest eigenvalue, and the most rounds it is drawn for
+#: random matrices that give the law of the largest eigenvalue, and the most rounds each is drawn for
 MATRICES, DRAWN = 40, 5_000
-#: mean and standard deviation of the Tracy-Widom law (β = 1), and the gamma law that is near it: shape, scale, shift
-TRACY_WIDOM = -1.2065, 1.268
-NEAR_TRACY_WIDOM = 46.446, 0.186054, 9.84801
+#: an eigenvalue of more standard deviations above the mean is compared with this many more matrices
+DOUBTFUL, MORE_MATRICES = 1.5, 360
+#: skewness of the Tracy-Widom law (β = 1), which is that of many items alike; if a few matter most, it is larger
+TRACY_WIDOM_SKEWNESS = 0.2935
 
 
 class DepartureTest(NamedTuple):
@@ -59,8 +61,8 @@ class DepartureTest(NamedTuple):
     #: the smallest that is noticed with the probability `POWER`: a share of bots, a part of a cascade (1 is all of it),
     #: or a factor between tastes; infinite if none is
     smallest: float
-    #: whether a departure of the reference size is noticed, or changes the odds of a click by less than `CLOSE`, for
-    #: mixed visitors `NEGLIGIBLE`; for bots, whether a share of `MAX_BOTS` is noticed
+    #: whether a departure of the reference size is noticed, or changes the odds of a click by less than `CLOSE`; for
+    #: bots, whether a share of `MAX_BOTS` is noticed; for mixed visitors, see `_mixed_visitors`
     is_conclusive: bool
 
     @property
@@ -101,7 +103,7 @@ def find_departures(rankings: Rankings, odds: FloatArray, likeliest: FloatArray)
     of_bots = filled / ((1.0 - share) * lists.chances + share * filled)
     bots = _directed("bots", lists, nuisance, of_bots, share, share * filled[:, 0])
     top_to_bottom = _directed("top to bottom", lists, nuisance, below, 1.0)
-    mixed = _mixed_visitors(_Lists.of(rankings, likeliest))
+    mixed = _mixed_visitors(_Lists.of(rankings, likeliest), likeliest[0])
     # mixed visitors also turn these two scores around
     p_values = [mixed.p_value, 1.0 - bots.p_value, 1.0 - top_to_bottom.p_value]
     return [bots, top_to_bottom, mixed._replace(p_value=min(1.0, 3.0 * float(np.fmin.reduce(p_values))))]
@@ -219,11 +221,15 @@ def _directed(
     return DepartureTest(departure, _upper_tail(score), part * size, is_conclusive)
 
 
-def _mixed_visitors(lists: _Lists) -> DepartureTest:
+def _mixed_visitors(lists: _Lists, alpha: FloatArray) -> DepartureTest:
     """The largest eigenvalue of the scores of u_iu_j over pairs of items.
 
-    Its law under the model is that of scores with normal residuals, drawn for some of the lists. The scores are not
-    divided by their standard errors: items that tell little would add as much noise as those that tell much.
+    Its law under the model is that of scores with normal residuals, drawn for some of the lists: a gamma law with the
+    mean, the variance and the skewness of these draws. The scores are not divided by their standard errors: items that
+    tell little would add as much noise as those that tell much.
+
+    The test is conclusive if tastes that differ as much as `alpha` does would show a larger eigenvalue than this with
+    the probability `POWER`. Opposite tastes make items look alike, which is no evidence of visitors who are alike.
     """
     pairs = _Pairs.of(lists, _most_clicked(lists))
     means = pairs.means()
@@ -241,18 +247,47 @@ def _mixed_visitors(lists: _Lists) -> DepartureTest:
     rounds = int(lists.times.sum())
     some = lists.some(rng.multinomial(min(DRAWN, rounds), lists.times / rounds))
     few, scale = _Pairs.of(some, pairs.place), math.sqrt(rounds / min(DRAWN, rounds))
-    drawn = [scale * largest(few.scores(some.residuals(rng), means)) for _ in range(MATRICES)]
-    mean, deviation = float(np.mean(drawn)), float(np.std(drawn, ddof=1))
-    # with tastes of ±u the scores have an eigenvalue of θ = u² times that of the information, and noise of the norm 2σ
-    # makes that θ + σ²/θ
-    limit = mean + _noticed(TEST_LEVEL / 3) * deviation
-    smallest = (limit + math.sqrt(limit**2 - mean**2)) / 2.0 / float(np.linalg.eigvalsh(information)[-1])
+
+    def drawn(count: int) -> list[float]:
+        return [scale * largest(few.scores(some.residuals(rng), means)) for _ in range(count)]
+
+    law = _EigenvalueLaw.of(every := drawn(MATRICES))
+    if seen > law.mean + DOUBTFUL * law.deviation:
+        law = _EigenvalueLaw.of(every + drawn(MORE_MATRICES))
+    # with tastes of ±u the scores have an eigenvalue of θ = u² times that of the information, noise of the norm 2σ
+    # makes that θ + σ²/θ, and it varies as the scores in the direction of its vector do
+    values, vectors = np.linalg.eigh(information)
+    squares = vectors[:, -1] ** 2
+    limit = max(law.mean, seen) + _noticed(0.5) * math.sqrt(2.0 * squares @ information @ squares)
+    smallest = (limit + math.sqrt(limit**2 - law.mean**2)) / 2.0 / float(values[-1])
     return DepartureTest(
         "mixed visitors",
-        _eigenvalue_tail((seen - mean) / deviation),
+        law.tail(seen),
         math.exp(2.0 * math.sqrt(smallest)),
-        is_small or smallest <= TASTES**2,
+        is_small or smallest <= pairs.spread(alpha, information > 0.0) ** 2,
     )
+
+
+class _EigenvalueLaw(NamedTuple):
+    """The law of the largest eigenvalue of a random matrix, a gamma law."""
+
+    mean: float
+    deviation: float
+    skewness: float
+
+    @classmethod
+    def of(cls, drawn: Sequence[float]) -> _EigenvalueLaw:
+        """The law with the moments of these draws."""
+        mean, deviation = float(np.mean(drawn)), float(np.std(drawn, ddof=1))
+        skewness = float(np.mean(((np.array(drawn) - mean) / deviation) ** 3))
+        return cls(mean, deviation, max(TRACY_WIDOM_SKEWNESS, skewness))
+
+    def tail(self, value: float) -> float:
+        """The probability of a larger value."""
+        from scipy.special import gammaincc
+
+        shape = 4.0 / self.skewness**2
+        return float(gammaincc(shape, max(0.0, shape + math.sqrt(shape) * (value - self.mean) / self.deviation)))
 
 
 def _most_clicked(lists: _Lists) -> IntArray:
@@ -304,6 +339,15 @@ class _Pairs(NamedTuple):
         """Σ_A (n_i - Tp_i)(p_j - its mean); with its transpose, the score of -u_iu_j."""
         of_cells = residuals[self.cells]
         return self.sums(of_cells, self.chance) - means * self.total(of_cells)
+
+    def spread(self, alpha: FloatArray, is_tested: BoolArray) -> float:
+        """The standard deviation of log α of the items that are tested with each other."""
+        of_items = alpha[np.argsort(self.place)[-len(is_tested) :]]
+        is_known = (of_items > 0.0) & np.isfinite(of_items)
+        log_alpha = np.log(np.where(is_known, of_items, 1.0))
+        used = is_tested & is_known & is_known[:, None]
+        differences = (log_alpha - log_alpha[:, None])[used]
+        return math.sqrt(float((differences**2).mean()) / 2.0) if used.any() else 0.0
 
     def information(self, means: FloatArray) -> FloatArray:
         """The variance of the scores; 0 for a pair with few clicks of one with the other on the list, or without it."""
@@ -370,14 +414,6 @@ def find_changed_tastes(
     return DepartureTest(
         "changed tastes", min(1.0, 3 * min(p_values)), min(factors), min(factors) <= math.exp(2.0 * TASTES)
     )
-
-
-def _eigenvalue_tail(standardised: float) -> float:
-    """The probability of a larger eigenvalue, by the Tracy-Widom law, from its distance to the mean."""
-    from scipy.special import gammaincc
-
-    (mean, deviation), (shape, scale, shift) = TRACY_WIDOM, NEAR_TRACY_WIDOM
-    return float(gammaincc(shape, max(0.0, (mean + deviation * standardised + shift) / scale)))
 
 
 def _upper_tail(score: float) -> float:
