@@ -161,6 +161,7 @@ pin: $(DEV)
 	$(PIN) --group build -c requirements-dev.txt -o requirements-core.txt
 	$(subst pyproject.toml,--group docs,$(PIN)) -c requirements-dev.txt -o requirements-docs.txt
 	$(subst pyproject.toml,--group release,$(PIN)) -c requirements-dev.txt -o requirements-release.txt
+	$(subst pyproject.toml,--group ray,$(PIN)) -c requirements-dev.txt -o requirements-ray.txt
 
 clean:
 	rm -rf $(VENV) $(TOOLS) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

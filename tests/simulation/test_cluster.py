@@ -1,11 +1,14 @@
-"""Simulations on a real Dask cluster: a scheduler and two workers, each a process of its own."""
+"""Simulations on a real Dask cluster and a real Ray cluster, whose workers are processes of their own."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
+import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +21,12 @@ from slotwise import MNL, simulate
 from slotwise.core.errors import InvalidInput
 from slotwise.simulation import cluster
 from slotwise.simulation.cluster import on_cluster
-from tests.commands import slotwise
+from tests.commands import COMMAND, slotwise
+from tests.service.process import free_port
+from tests.waiting import FOR_EVER, wait_for
 
+ROOT = Path(__file__).parents[2]
+SIMULATE = ["simulate", "--problem", "a", "--policy", "epoch-ucb", "--rounds", "500", "--replications", "4", "--json"]
 USERS = MNL(position_bias=[1.0, 0.6], attractiveness=[0.3, 0.5, 0.1])
 
 
@@ -64,20 +71,8 @@ def _process() -> int:
 
 @pytest.mark.xdist_group("dask")
 def test_the_command_simulates_on_a_cluster(dask: str) -> None:
-    options = [
-        "simulate",
-        "--problem",
-        "a",
-        "--policy",
-        "epoch-ucb",
-        "--rounds",
-        "500",
-        "--replications",
-        "4",
-        "--json",
-    ]
-    alone = json.loads(slotwise(*options, "--jobs", "1").stdout)
-    together = json.loads(slotwise(*options, "--cluster", dask).stdout)
+    alone = json.loads(slotwise(*SIMULATE, "--jobs", "1").stdout)
+    together = json.loads(slotwise(*SIMULATE, "--cluster", dask).stdout)
     assert _without_times(alone) == _without_times(together)
 
 
@@ -96,6 +91,56 @@ def test_the_paper_is_the_same_on_a_cluster(dask: str, tmp_path: Path) -> None:
     for table in sorted((tmp_path / "alone").glob("*.csv")):
         assert table.read_text() == (tmp_path / "together" / table.name).read_text()
     assert [*(tmp_path / "alone").glob("*.csv")]
+
+
+@pytest.fixture
+def ray(tmp_path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """The address of a cluster with two workers, and the environment in which Python finds Ray."""
+    packages = tmp_path / "packages"
+    pins = ROOT / "requirements-ray.txt"
+    install = ("pip", "install", "--quiet", "--no-deps", "--require-hashes", "-r", str(pins), "--target", str(packages))
+    subprocess.run([sys.executable, "-m", *install], check=True)
+    environment = {**os.environ, "PYTHONPATH": str(packages), "RAY_USAGE_STATS_ENABLED": "0"}
+    port = free_port()
+    # short, as the paths of sockets must be
+    folder = tempfile.mkdtemp(prefix="ray")
+    options = {
+        "--port": free_port(),
+        "--ray-client-server-port": port,
+        "--node-ip-address": "127.0.0.1",
+        "--num-cpus": 2,
+        "--include-dashboard": "false",
+        "--temp-dir": folder,
+        # any free ports
+        "--min-worker-port": 0,
+        "--max-worker-port": 0,
+    }
+    start = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block"]
+    start += [str(part) for option in options.items() for part in option]
+    head = subprocess.Popen(start, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: head.poll() is not None or _listens(port), "Ray")
+        yield f"ray://127.0.0.1:{port}", environment
+    finally:
+        head.terminate()
+        head.wait(FOR_EVER)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as connection:
+        return connection.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.long
+def test_ray_gives_the_numbers_of_this_machine(ray: tuple[str, dict[str, str]]) -> None:
+    address, environment = ray
+    ended = subprocess.run(
+        [str(COMMAND), *SIMULATE, "--cluster", address], env=environment, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    alone = json.loads(slotwise(*SIMULATE, "--jobs", "1").stdout)
+    assert _without_times(json.loads(ended.stdout)) == _without_times(alone)
 
 
 def test_without_an_address_nothing_changes() -> None:
@@ -124,7 +169,9 @@ def test_a_cluster_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with (
-        pytest.raises(InvalidInput, match=r"cluster 'ray://a:1' needs the package ray, .* pip install ray"),
+        pytest.raises(
+            InvalidInput, match=r"cluster 'ray://a:1' needs the package ray\[client\], .* pip install 'ray\[client\]'"
+        ),
         on_cluster("ray://a:1"),
     ):
         pass

@@ -53,10 +53,11 @@ def _dask(address: str, scheduler: str) -> Iterator[None]:
 @contextmanager
 def _ray(address: str, head: str) -> Iterator[None]:  # noqa: ARG001
     try:
+        import grpc  # noqa: F401 - without it Ray's client refuses to connect
         import ray
         from ray.util.joblib import register_ray
     except ModuleNotFoundError:
-        raise InvalidInput(_missing(address, "ray")) from None
+        raise InvalidInput(_missing(address, "ray[client]")) from None
     try:
         ray.init(address=address, log_to_driver=False)
     except ConnectionError as problem:
@@ -69,7 +70,7 @@ def _ray(address: str, head: str) -> Iterator[None]:  # noqa: ARG001
 
 
 def _missing(address: str, package: str) -> str:
-    return f"cluster {address!r} needs the package {package}, which is not installed: pip install {package}"
+    return f"cluster {address!r} needs the package {package}, which is not installed: pip install '{package}'"
 
 
 BACKENDS: dict[str, Callable[[str, str], AbstractContextManager[None]]] = {"dask": _dask, "ray": _ray}
