@@ -26,7 +26,10 @@ CONNECT_SECONDS: Final = 5
 #: later commit fails
 STATEMENT_SECONDS: Final = 30
 LOCK_SECONDS: Final = 10
-SILENT_SECONDS: Final = 10
+#: other hosts wait for the locks of a host that is cut off: twice the time after which a writer gives up
+SILENT_SECONDS: Final = 3
+#: the same for a snapshot, which locks nothing, and whose reader works between two statements
+SILENT_READER_SECONDS: Final = 30
 #: TCP settings, in libpq's names, that detect a dead connection
 _WATCH: Final = {
     "keepalives": 1,
@@ -204,6 +207,7 @@ class PostgresqlStore(Store):
     def snapshot(self) -> Iterator[None]:
         with self.transaction():
             self.all("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            self.all(f"SET LOCAL idle_in_transaction_session_timeout = '{SILENT_READER_SECONDS}s'")
             yield
 
     def all(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
