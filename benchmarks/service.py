@@ -166,6 +166,12 @@ async def connect(port: int, count: int) -> list[Client]:
 
 async def rate(port: int, names: Iterator[str] | None = None, seconds: float = SECONDS) -> float:
     """Decisions a second, as many connections asking as fast as they are answered."""
+    count, taken = await answered(port, names, seconds)
+    return count / taken
+
+
+async def answered(port: int, names: Iterator[str] | None = None, seconds: float = SECONDS) -> tuple[int, float]:
+    """The decisions that were answered, and the seconds that they took."""
     wanted = itertools.repeat("bench") if names is None else names
     clients = await connect(port, CONNECTIONS)
     began = time.perf_counter()
@@ -181,7 +187,7 @@ async def rate(port: int, names: Iterator[str] | None = None, seconds: float = S
     taken = time.perf_counter() - began
     for client in clients:
         client.transport.close()
-    return count / taken
+    return count, taken
 
 
 async def outcome_rate(port: int, seconds: float = SECONDS) -> tuple[float, float]:

@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 from benchmarks.peers.comparisons import POLICY, compare_fits, compare_simulations
+from benchmarks.peers.service_comparison import compare_services
 
 
 def main() -> None:
@@ -19,6 +20,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5_000)
     parser.add_argument("--replications", type=int, default=5)
     parser.add_argument("--views", type=int, default=20_000)
+    parser.add_argument("--seconds", type=float, default=4.0, help="for each turn of a service")
     arguments = parser.parse_args()
     # one core for everybody
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -36,6 +38,8 @@ def main() -> None:
         "views": arguments.views,
         "simulation": compare_simulations(arguments.rounds, arguments.replications, print),
         "fitting": compare_fits(arguments.views, print),
+        "seconds": arguments.seconds,
+        "services": compare_services(arguments.seconds, print),
     }
     arguments.out.write_text(json.dumps(found, indent=1) + "\n")
     print(arguments.out)

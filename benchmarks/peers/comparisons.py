@@ -6,7 +6,7 @@ import itertools
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,11 @@ import numpy as np
 
 from benchmarks.peers.peer_environments import PeerUnavailable, drive, pinned_version
 from slotwise import MNL, Rankings, simulate
-from slotwise.core.types import FloatArray, IntArray
+from slotwise.core.types import BoolArray, FloatArray, IntArray
 from slotwise.environments import paper_problems
 from slotwise.estimators import maximum_likelihood
+from slotwise.estimators.gamma_priors import GammaPrior
+from slotwise.estimators.position_based_em import position_based
 
 SIMULATION_PEERS = (
     "mabwiser",
@@ -28,7 +30,17 @@ SIMULATION_PEERS = (
     "coba",
     "vowpalwabbit",
 )
-FITTING_PEERS = ("xlogit", "choix")
+#: the package redis, and that of PostgreSQL
+SERVICE_PEERS = ("redis", "psycopg")
+POSITION_BASED = "position-based visitors"
+LOGS = {
+    "position bias": ("xlogit", "choice-learn"),
+    "no position bias": ("choix",),
+    POSITION_BASED: ("clax-models", "pyclick"),
+}
+FITTING_PEERS = tuple(itertools.chain.from_iterable(LOGS.values()))
+#: so weak that the log decides
+WEAK = GammaPrior(shape=0.01, rate=0.01)
 POLICY = "thompson-sampling"
 #: 95 % of a normal distribution
 NORMAL = 1.96
@@ -94,48 +106,88 @@ def draw_log(users: MNL, views: int, seed: int) -> tuple[IntArray, IntArray]:
 
 
 def compare_fits(views: int, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Processor time, error and coverage of maximum likelihood on the same log; choix has one without position bias."""
+    """Processor time, error and coverage of each tool on a log of the kind of visitors that it models.
+
+    choix has no position bias, and so has its log. CLAX and PyClick have the position-based model, whose visitors may
+    click several items; ours is fitted to their views with at most one click, in which its likelihood is exact.
+    """
     rng = np.random.default_rng(5)
-    attractiveness = rng.uniform(0.05, 0.5, 20)
-    worlds = {
-        "xlogit": MNL(position_bias=[1.0, 0.7, 0.5, 0.35, 0.25], attractiveness=attractiveness),
-        "choix": MNL(position_bias=[1.0] * 5, attractiveness=attractiveness),
-    }
+    bias, attractiveness = [1.0, 0.7, 0.5, 0.35, 0.25], rng.uniform(0.05, 0.5, 20)
     rows: list[dict[str, Any]] = []
-    for name in FITTING_PEERS:
-        say(name)
-        shown, clicked = draw_log(worlds[name], views, seed=6)
-        truth = np.log(worlds[name].attractiveness)
-        seconds, ours, errors = _our_fit(shown, clicked, len(truth))
-        rows.append(_fitted("slotwise", name, seconds, ours, errors, truth))
-        try:
-            with tempfile.TemporaryDirectory() as folder:
-                log = Path(folder) / "log.npz"
-                np.savez(log, shown=shown, clicked=clicked, items=len(truth))
-                answer = drive(name, str(log))
-        except PeerUnavailable as problem:
-            rows.append({"peer": name, "log": name, "failed": str(problem)})
-            continue
-        theirs = np.array(answer["log_attractiveness"])
-        row = _fitted(name, name, answer["seconds"], theirs, np.array(answer.get("errors", [])), truth)
-        rows.append(row | {"version": pinned_version(name), "difference": float(np.abs(theirs - ours).max())})
+    for log, peers in LOGS.items():
+        if log == POSITION_BASED:
+            shown, clicks = draw_independent_clicks(bias, attractiveness, views, seed=6)
+        else:
+            shown, clicked = draw_log(
+                MNL(position_bias=[1.0] * 5 if log == "no position bias" else bias, attractiveness=attractiveness),
+                views,
+                seed=6,
+            )
+            clicks = clicked[:, None] == np.arange(len(bias))
+        truth = np.log(attractiveness)
+        fit = _our_position_based_fit if log == POSITION_BASED else _our_fit
+        seconds, ours, errors = fit(shown, clicks, len(truth))
+        rows.append(_fitted("slotwise", log, seconds, ours, errors, truth))
+        for name in peers:
+            say(name)
+            try:
+                with tempfile.TemporaryDirectory() as folder:
+                    file = Path(folder) / "log.npz"
+                    np.savez(file, shown=shown, clicks=clicks, clicked=_first(clicks), items=len(truth))
+                    answer = drive(name, str(file))
+                    version = {"version": pinned_version(name)} if name != "pyclick" else {}
+            except PeerUnavailable as problem:
+                rows.append({"peer": name, "log": log, "failed": str(problem)})
+                continue
+            theirs = np.array(answer["log_attractiveness"])
+            row = _fitted(name, log, answer["seconds"], theirs, np.array(answer.get("errors", [])), truth)
+            rows.append(row | version | {"difference": float(np.abs(theirs - ours).max())})
     return rows
 
 
-def _our_fit(shown: IntArray, clicked: IntArray, items: int) -> tuple[float, FloatArray, FloatArray]:
+def draw_independent_clicks(
+    examination: Sequence[float], attraction: FloatArray, views: int, seed: int
+) -> tuple[IntArray, BoolArray]:
+    """Random lists, and what position-based visitors click in them: each slot by itself."""
+    rng = np.random.default_rng(seed)
+    shown = np.argsort(rng.random((views, len(attraction))), axis=1)[:, : len(examination)]
+    return shown, rng.random(shown.shape) < np.array(examination) * attraction[shown]
+
+
+def _first(clicks: BoolArray) -> IntArray:
+    """The first slot that was clicked, from 0; -1 for none."""
+    return np.where(clicks.any(axis=1), clicks.argmax(axis=1), -1)
+
+
+def _our_fit(shown: IntArray, clicks: BoolArray, items: int) -> tuple[float, FloatArray, FloatArray]:
     """Seconds, logarithms and standard errors of them; the first call compiles."""
     for _ in range(2):
         began = time.process_time()
-        estimate = maximum_likelihood(Rankings.of_rounds(shown, clicked, items=items))
+        estimate = maximum_likelihood(Rankings.of_rounds(shown, _first(clicks), items=items))
         intervals, _ = estimate.intervals(0.95)
         seconds = time.process_time() - began
     return seconds, np.log(estimate.attractiveness), np.log(intervals.high / intervals.low) / (2 * NORMAL)
 
 
+def _our_position_based_fit(shown: IntArray, clicks: BoolArray, items: int) -> tuple[float, FloatArray, FloatArray]:
+    """Seconds and logarithms; no standard errors are given."""
+    for _ in range(2):
+        began = time.process_time()
+        single = clicks.sum(axis=1) <= 1
+        rankings = Rankings.of_rounds(shown[single], _first(clicks[single]), items=items)
+        found = position_based(rankings, attraction_prior=WEAK, examination_prior=WEAK)
+        seconds = time.process_time() - began
+    return seconds, np.log(found.attraction), np.array([])
+
+
 def _fitted(
     name: str, log: str, seconds: float, logs: FloatArray, errors: FloatArray, truth: FloatArray
 ) -> dict[str, Any]:
-    row = {"peer": name, "log": log, "seconds": seconds, "error": float(np.sqrt(((logs - truth) ** 2).mean()))}
+    gaps = logs - truth
+    if log == POSITION_BASED:
+        # that model leaves the scale open
+        gaps -= gaps.mean()
+    row = {"peer": name, "log": log, "seconds": seconds, "error": float(np.sqrt((gaps**2).mean()))}
     if len(errors):
         row["coverage"] = float((np.abs(logs - truth) <= NORMAL * errors).mean())
     return row

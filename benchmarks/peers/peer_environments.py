@@ -45,7 +45,7 @@ def install(name: str) -> Path:
 
 def drive(name: str, *arguments: str, task: object = None) -> dict[str, Any]:
     """Run the driver of a peer on a task, and return its answer."""
-    driver = FOLDER / "drivers" / f"{name}_driver.py"
+    driver = FOLDER / "drivers" / f"{name.replace('-', '_')}_driver.py"
     answer: dict[str, Any] = json.loads(_call([str(install(name)), str(driver), *arguments], json.dumps(task)))
     return answer
 

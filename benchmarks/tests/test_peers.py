@@ -6,8 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.peers import peer_environments
-from benchmarks.peers.comparisons import FITTING_PEERS, SIMULATION_PEERS, draw_log, random_regret
+from benchmarks.peers import comparisons, peer_environments
+from benchmarks.peers.comparisons import (
+    FITTING_PEERS,
+    SERVICE_PEERS,
+    SIMULATION_PEERS,
+    draw_log,
+    random_regret,
+)
 from benchmarks.peers.drivers.ranking_loop import Choose, Learn, run
 from benchmarks.peers.peer_environments import FOLDER, PeerUnavailable, drive, pinned_version
 from slotwise import MNL
@@ -17,15 +23,18 @@ USERS = MNL(position_bias=[1.0, 0.5], attractiveness=[0.2, 0.6, 0.4])
 
 @pytest.mark.parametrize("name", [*SIMULATION_PEERS, *FITTING_PEERS])
 def test_every_peer_has_a_driver_and_pins(name: str) -> None:
-    assert (FOLDER / "drivers" / f"{name}_driver.py").is_file()
+    assert (FOLDER / "drivers" / f"{name.replace('-', '_')}_driver.py").is_file()
     lines = (FOLDER / "pins" / f"{name}.txt").read_text().split()
     assert all("==" in line for line in lines)
-    assert pinned_version(name)
+    # PyClick is in no registry: its driver has its method
+    assert name == "pyclick" or pinned_version(name)
 
 
 def test_there_are_no_drivers_without_a_peer() -> None:
     drivers = {path.stem.removesuffix("_driver") for path in (FOLDER / "drivers").glob("*_driver.py")}
-    assert drivers == {*SIMULATION_PEERS, *FITTING_PEERS} == {path.stem for path in (FOLDER / "pins").glob("*.txt")}
+    assert drivers == {name.replace("-", "_") for name in (*SIMULATION_PEERS, *FITTING_PEERS)}
+    pins = {path.stem for path in (FOLDER / "pins").glob("*.txt")}
+    assert pins == {*SIMULATION_PEERS, *FITTING_PEERS, *SERVICE_PEERS}
 
 
 def _always(shown: list[int], seen: list[tuple[Sequence[int], Sequence[int]]]) -> tuple[Choose, Learn]:
@@ -79,3 +88,22 @@ def test_a_peer_that_cannot_be_installed_has_a_reason(tmp_path: Path, monkeypatc
         drive("nothing")
     with pytest.raises(PeerUnavailable, match="nothing is not in its own file of pins"):
         pinned_version("nothing")
+
+
+def test_every_log_is_fitted_by_us_and_a_peer_that_fails_has_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> dict[str, object]:
+        raise PeerUnavailable("not here")
+
+    monkeypatch.setattr(comparisons, "drive", fails)
+    rows = comparisons.compare_fits(2_000, lambda _: None)
+    assert {row["log"] for row in rows if row["peer"] == "slotwise"} == {*comparisons.LOGS}
+    assert {row["peer"] for row in rows if row.get("failed") == "not here"} == {*FITTING_PEERS}
+    # of log α, of which 2,000 views tell little more than the order
+    assert all(row["error"] < 0.4 for row in rows if "error" in row)
+
+
+def test_position_based_visitors_click_as_their_model_says() -> None:
+    shown, clicks = comparisons.draw_independent_clicks([1.0, 0.5], np.array([0.9, 0.1, 0.5]), 5_000, seed=2)
+    first = shown[:, 0] == 0
+    # four standard errors: a false alarm in 16,000
+    assert abs(clicks[first, 0].mean() - 0.9) < 4 * np.sqrt(0.09 / first.sum())
