@@ -114,7 +114,7 @@ class LiveService:
         self.now += 2 * WINDOW
 
         async def finalise() -> None:
-            await self._worker.finalise()
+            await self._worker.background.finalise()
             await self._worker.refresh()
 
         self._runner.run(finalise())
