@@ -73,7 +73,7 @@ def state(url: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("told", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_it_ends_on_a_signal_with_one_sentence_and_leaves_nothing_behind(tmp_path: Path, told: signal.Signals) -> None:
     with demo(tmp_path) as process:
         url = process.url()
