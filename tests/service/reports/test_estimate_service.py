@@ -35,6 +35,14 @@ def _few_are_many(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     wait_for(lambda: not multiprocessing.active_children(), "the process to end")
 
 
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other process is forked from one that has imported all: each would import for seconds of processor time."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([estimate_service.__name__])
+    monkeypatch.setattr(multiprocessing, "get_context", lambda _: context)
+
+
 def drive(path: Path, test: Callable[[Worker, Clock], Awaitable[None]]) -> None:
     async def run() -> None:
         clock = Clock()
@@ -79,6 +87,7 @@ def test_they_are_the_same_as_here(tmp_path: Path) -> None:
     drive(tmp_path, test)
 
 
+@pytest.mark.usefixtures("forked")
 def test_counts_fade_there_by_the_same_clock(tmp_path: Path) -> None:
     async def test(worker: Worker, clock: Clock) -> None:
         await worker.put("large", definition(items=MANY, half_life=1.0))
@@ -97,6 +106,7 @@ def test_counts_fade_there_by_the_same_clock(tmp_path: Path) -> None:
     drive(tmp_path, test)
 
 
+@pytest.mark.usefixtures("forked")
 def test_hourly_history_comes_from_the_process_too(tmp_path: Path) -> None:
     async def test(worker: Worker, clock: Clock) -> None:
         hour = hour_of(clock.now)
@@ -113,6 +123,7 @@ def test_hourly_history_comes_from_the_process_too(tmp_path: Path) -> None:
     drive(tmp_path, test)
 
 
+@pytest.mark.usefixtures("forked")
 def test_estimates_block_no_request_and_equal_requests_share_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +159,7 @@ def test_estimates_block_no_request_and_equal_requests_share_them(
     drive(tmp_path, test)
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_killed_process_is_reported_and_restarted(tmp_path: Path) -> None:
     async def test(worker: Worker, _: Clock) -> None:
         first = json.loads(await worker.written_estimates("large"))
@@ -165,6 +177,7 @@ def test_a_killed_process_is_reported_and_restarted(tmp_path: Path) -> None:
     drive(tmp_path, test)
 
 
+@pytest.mark.usefixtures("forked")
 def test_it_ends_when_there_is_nothing_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimate_service, "IDLE_SECONDS", 0.1)
 
@@ -177,6 +190,7 @@ def test_it_ends_when_there_is_nothing_to_do(tmp_path: Path, monkeypatch: pytest
     drive(tmp_path, test)
 
 
+@pytest.mark.usefixtures("forked")
 def test_stopping_does_not_wait_for_it(tmp_path: Path) -> None:
     async def test(worker: Worker, _: Clock) -> None:
         await worker.written_estimates("large")
