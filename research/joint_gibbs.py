@@ -87,6 +87,7 @@ def exact_posterior_sampling(
         boldness=1.0,
         attractiveness=attractiveness,
         ranking=np.zeros(task.slots, np.int64),
+        largest=np.zeros((2, task.slots), np.int64),
     )
 
 

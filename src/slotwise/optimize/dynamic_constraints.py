@@ -17,7 +17,7 @@ from slotwise.optimize.assignment import Assigned, assigned
 from slotwise.optimize.compiled_constraints import ANYWHERE, CLOSED, NOWHERE, Constraints
 from slotwise.optimize.fractional_assignment import ForGoalPairs, for_goal_pairs
 from slotwise.optimize.fractional_program import ForGoal, for_goal_lists
-from slotwise.optimize.list_solver import arrange, arrange_pairs
+from slotwise.optimize.list_solver import arrange, arrange_pairs, is_free
 from slotwise.optimize.sort_solver import Sorted, sorted_lists
 
 
@@ -144,6 +144,11 @@ def _impose_rules(rules: Constraints, room: IntArray, values: FloatArray, exclud
             count += 1
     rules.candidates = room[:count]
     return len(excluded) > 0 or rules.free_slots < len(pin) or not rules.values_are_equal
+
+
+@is_free.register(PerDecision)
+def _is_free(lists: PerDecision) -> bool:
+    return not lists.are_rules
 
 
 @arrange.register(PerDecision)

@@ -19,6 +19,11 @@ def arrange(
     """Fill `ranking` with the best list for these parameters; items never shown have infinite attractiveness."""
 
 
+@generic(default=lambda lists: False)  # noqa: ARG005
+def is_free(lists: object) -> bool:  # type: ignore[empty-body]
+    """Whether the next list is of the most attractive of all items, without constraints and values."""
+
+
 @generic()
 def arrange_pairs(lists: object, weight: FloatArray, ranking: Ranking, rng: np.random.Generator) -> None:
     """Fill `ranking` with the best list if item j in slot k has weight[k, j]; infinite weights are replaced."""

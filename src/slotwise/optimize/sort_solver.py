@@ -8,7 +8,7 @@ import numpy as np
 
 from slotwise.core.types import FloatArray, IntArray, Ranking
 from slotwise.jit import record
-from slotwise.optimize.list_solver import arrange
+from slotwise.optimize.list_solver import arrange, is_free
 from slotwise.optimize.top_k import fill_slots, order_slots, select_best, slot_order
 
 
@@ -24,6 +24,11 @@ class Sorted:
 def sorted_lists(slots: int, items: int, position_bias: FloatArray | None) -> Sorted:
     """Return the solver for `arrange`; `position_bias` is None if it is unknown."""
     return Sorted(slots=slot_order(slots, position_bias), item_order=np.arange(items))
+
+
+@is_free.register(Sorted)
+def _is_free(lists: Sorted) -> bool:  # noqa: ARG001
+    return True
 
 
 @arrange.register(Sorted)

@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 
 from slotwise.core.policy_task import PolicyTask
-from slotwise.core.types import BoolArray, FloatArray, HalfLife, Ranking
+from slotwise.core.types import BoolArray, FloatArray, HalfLife, IntArray, Ranking
 from slotwise.jit import record
-from slotwise.optimize.list_solver import arrange
+from slotwise.optimize.list_solver import arrange, is_free
 from slotwise.policies.interface import choose, learn, learn_clicks, lists_for, update_from_tally, with_posterior
 from slotwise.policies.policy_registry import register
 from slotwise.posterior import (
     BIAS_SHAPE,
     DEFAULT_COLD_START_CAP,
+    MANY_ITEMS,
     apply_cold_start_cap,
+    draw_largest,
     draw_parameters,
     hierarchical_posterior,
     update,
@@ -39,6 +41,8 @@ class ThompsonSampling:
     #: α as drawn for the last decision
     attractiveness: FloatArray
     ranking: Ranking
+    #: scratch: new items and others with the largest draws
+    largest: IntArray
 
 
 @register(
@@ -70,6 +74,7 @@ def thompson_sampling(
         boldness=float(boldness),
         attractiveness=np.ones(task.items),
         ranking=np.zeros(task.slots, np.int64),
+        largest=np.zeros((2, task.slots), np.int64),
     )
 
 
@@ -78,9 +83,12 @@ def _choose(policy: ThompsonSampling, rng: np.random.Generator) -> Ranking:
     posterior, attractiveness, ranking = policy.posterior, policy.attractiveness, policy.ranking
     boldness = policy.boldness
     draw_parameters(posterior, rng)
-    for item in range(len(attractiveness)):
-        drawn = rng.standard_gamma(boldness * posterior.shape[item])
-        attractiveness[item] = drawn / (boldness * posterior.rate[item])
+    if len(attractiveness) >= MANY_ITEMS and is_free(policy.lists):
+        draw_largest(posterior, boldness, attractiveness, policy.largest, rng)
+    else:
+        for item in range(len(attractiveness)):
+            drawn = rng.standard_gamma(boldness * posterior.shape[item])
+            attractiveness[item] = drawn / (boldness * posterior.rate[item])
     arrange(policy.lists, attractiveness, posterior.position_bias, ranking, rng)
     apply_cold_start_cap(posterior, policy.lists, attractiveness, ranking, rng)
     return ranking

@@ -4,6 +4,7 @@ from slotwise.posterior.best_list_draws import best_list, best_list_probabilitie
 from slotwise.posterior.cold_start_cap import _apply_cold_start_cap as _apply_cold_start_cap
 from slotwise.posterior.factory import DEFAULT_COLD_START_CAP, Passes, hierarchical_posterior
 from slotwise.posterior.gamma_prior import ATTRACTIVENESS_RATE, ATTRACTIVENESS_SHAPE, BIAS_SHAPE
+from slotwise.posterior.largest_draws import MANY_ITEMS, draw_largest
 from slotwise.posterior.posterior_interface import (
     GammaPosterior,
     apply_cold_start_cap,
@@ -22,6 +23,7 @@ __all__ = [
     "ATTRACTIVENESS_SHAPE",
     "BIAS_SHAPE",
     "DEFAULT_COLD_START_CAP",
+    "MANY_ITEMS",
     "GammaPosterior",
     "HierarchicalPosterior",
     "Passes",
@@ -29,6 +31,7 @@ __all__ = [
     "apply_cold_start_cap",
     "best_list",
     "best_list_probabilities",
+    "draw_largest",
     "draw_parameters",
     "fit_posterior",
     "hierarchical_posterior",
