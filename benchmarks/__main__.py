@@ -13,7 +13,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from benchmarks import dashboard, logs, neighbours, service, startup
+from benchmarks import dashboard, logs, neighbours, service, service_goals, startup
 from slotwise import MNL, Goal, PolicyTask, available_policies, get_policy, simulate
 from slotwise.click_models import draw
 from slotwise.environments import paper_problems
@@ -46,6 +46,7 @@ def main() -> None:
     print()
     service.main()
     service.a_year()
+    service_goals.main()
     neighbours.main()
     dashboard.main()
 

@@ -291,10 +291,6 @@ def main() -> None:
         turns = [(asyncio.run(rate(ours, itertools.repeat(CROWDS))), asyncio.run(rate(ours))) for _ in range(TURNS)]
         verdict("decisions with segments and features / without", statistics.median(a / b for a, b in turns), 0.8)
 
-        put(ours, "slow", ITEMS, window=600.0)
-        turns = [asyncio.run(outcome_rate(ours)) for _ in range(TURNS)]
-        verdict("outcomes / decisions", statistics.median(reported / decided for decided, reported in turns), 1.0)
-
         time.sleep(3.0)
         before = megabytes(process)
         count = sum(int(asyncio.run(rate(ours)) * SECONDS) for _ in range(2))
@@ -307,14 +303,6 @@ def main() -> None:
         turns = [(asyncio.run(rate(ours, names)), asyncio.run(rate(ours))) for _ in range(TURNS)]
         ratio = statistics.median(many / one for many, one in turns)
         verdict(f"decisions for {PLACEMENTS:,} placements in turn / for one", ratio, 0.75)
-
-        put(ours, "large", 100_000, slots=10)
-        asyncio.run(rate(ours, itertools.repeat("large"), 1.0))
-        began, used = time.perf_counter(), processor_seconds(process)
-        count = int(asyncio.run(rate(ours, itertools.repeat("large"), 3.0)) * 3.0)
-        spent = (processor_seconds(process) - used) / count
-        print(f"among 100,000 items: {count / (time.perf_counter() - began):,.0f} /s, {spent * 1e3:.1f} ms of CPU each")
-        verdict("10 ms / a decision among 100,000", 0.01 / spent, 1.0)
 
 
 def a_year() -> None:
