@@ -311,6 +311,13 @@ export type Fallback = {
     reason: SlotwiseError;
 };
 /**
+ * A candidate with features, for a placement with `max_items`.
+ */
+export type Candidate = {
+    id: string;
+    features?: Record<string, string | number>;
+};
+/**
  * The options of a decision request.
  */
 export type DecisionRequest = {
@@ -323,6 +330,10 @@ export type DecisionRequest = {
      */
     pin?: Record<string, number> | undefined;
     /**
+     * the only items that may be shown
+     */
+    candidates?: (string | Candidate)[] | undefined;
+    /**
      * the visitor's context, by key
      */
     context?: Record<string, string> | undefined;
@@ -330,6 +341,10 @@ export type DecisionRequest = {
      * an id of the visitor, for sticky lists and caps
      */
     visitor?: string | undefined;
+    /**
+     * the visitor's IP address, for caps
+     */
+    address?: string | undefined;
     /**
      * idempotency key: the same key returns the same decision; random if omitted
      */

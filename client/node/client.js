@@ -74,12 +74,19 @@ import { setTimeout as sleep } from "node:timers/promises";
  */
 
 /**
+ * A candidate with features, for a placement with `max_items`.
+ * @typedef {{ id: string, features?: Record<string, string | number> }} Candidate
+ */
+
+/**
  * The options of a decision request.
  * @typedef {object} DecisionRequest
  * @property {string[]} [exclude] items to leave out
  * @property {Record<string, number>} [pin] the slot of each pinned item, counted from 1
+ * @property {(string | Candidate)[]} [candidates] the only items that may be shown
  * @property {Record<string, string>} [context] the visitor's context, by key
  * @property {string} [visitor] an id of the visitor, for sticky lists and caps
+ * @property {string} [address] the visitor's IP address, for caps
  * @property {string} [key] idempotency key: the same key returns the same decision; random if omitted
  */
 

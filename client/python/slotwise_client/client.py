@@ -320,7 +320,9 @@ class Client:
         pin: Mapping[str, int] | None = None,
         context: Mapping[str, str] | None = None,
         *,
+        candidates: Iterable[str | Mapping[str, JsonValue]] | None = None,
         visitor: str | None = None,
+        address: str | None = None,
         key: str | None = None,
     ) -> Decision:
         """Request a decision: a list for one view.
@@ -335,8 +337,12 @@ class Client:
             slots of pinned items, from 1
         context
             the visitor's segments
+        candidates
+            the only items that may be shown: ids, or mappings with `id` and `features`
         visitor
-            id of the visitor, for sticky lists
+            id of the visitor, for sticky lists and caps
+        address
+            IP address of the visitor, for caps
         key
             idempotency key, unique for each view: the same key returns the same decision
 
@@ -344,8 +350,12 @@ class Client:
         content: JsonObject = {"exclude": list(exclude), "pin": dict(pin or {})}
         if context:
             content["context"] = dict(context)
+        if candidates is not None:
+            content["candidates"] = [each if isinstance(each, str) else dict(each) for each in candidates]
         if visitor is not None:
             content["visitor"] = visitor
+        if address is not None:
+            content["address"] = address
         headers = {} if key is None else {"Idempotency-Key": _key(key)}
         path = f"/v1/placements/{_quoted(placement)}/decisions"
         document = self._transport.request("POST", path, content, is_idempotent=key is not None, headers=headers)

@@ -13,6 +13,7 @@ from slotwise.policies.interface import (
     learn,
     learns_from,
     remove_pending,
+    set_features,
     set_segment,
     update_from_tally,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "learn",
     "learns_from",
     "remove_pending",
+    "set_features",
     "set_segment",
     "update_from_tally",
 ]

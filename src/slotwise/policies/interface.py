@@ -94,6 +94,11 @@ def set_segment(policy: Any, segment: int) -> None:
     """Switch to a segment: later choices and outcomes are of its visitors. The first segment is 0."""
 
 
+@generic(default=lambda policy, items, rows: None)  # noqa: ARG005
+def set_features(policy: Any, items: IntArray, rows: FloatArray) -> None:
+    """Set the features of items without counts, one row for each, for the next choices."""
+
+
 @generic(default=lambda policy, ranking: None)  # noqa: ARG005
 def add_pending(policy: Any, ranking: Ranking) -> None:
     """Count a list as pending: it was shown, and its outcome comes after other choices."""
@@ -112,6 +117,7 @@ def defer_refits(policy: Any, deferred: bool) -> None:
 def with_posterior(record_class: type[Policy]) -> type[Policy]:
     """Decorate a policy's record that has a field `posterior`: segments and pending lists are passed on to it."""
     set_segment.register(record_class)(_set_posterior_segment)
+    set_features.register(record_class)(_set_posterior_features)
     add_pending.register(record_class)(_add_pending_to_posterior)
     remove_pending.register(record_class)(_remove_pending_from_posterior)
     defer_refits.register(record_class)(_defer_posterior_refits)
@@ -120,6 +126,10 @@ def with_posterior(record_class: type[Policy]) -> type[Policy]:
 
 def _set_posterior_segment(policy: Any, segment: int) -> None:
     posterior_interface.set_segment(policy.posterior, segment)
+
+
+def _set_posterior_features(policy: Any, items: IntArray, rows: FloatArray) -> None:
+    posterior_interface.set_features(policy.posterior, items, rows)
 
 
 def _add_pending_to_posterior(policy: Any, ranking: Ranking) -> None:

@@ -12,6 +12,9 @@ from slotwise.optimize.list_solver import arrange
 from slotwise.posterior.posterior_interface import apply_cold_start_cap
 from slotwise.posterior.state import HierarchicalPosterior, PosteriorCounts
 
+#: below any draw of an item with counts, and above the smallest number
+NEGLIGIBLE = 1e-200
+
 
 @apply_cold_start_cap.register(HierarchicalPosterior)
 def _apply_cold_start_cap(
@@ -48,7 +51,7 @@ def _count_new(counts: PosteriorCounts, ranking: Ranking) -> int:
 
 @inlined
 def _demote_new(counts: PosteriorCounts, index: FloatArray, ranking: Ranking, allowed: int) -> None:
-    """Set the index of all new items to 0 but the best `allowed` ones of the list."""
+    """Put all new items but the best `allowed` ones of the list after the other items, in the order of their index."""
     # the last allowed one; of equal ones, which there are if nothing is drawn, those in the first slots
     least, last = math.inf, -1
     for _ in range(allowed):
@@ -67,4 +70,4 @@ def _demote_new(counts: PosteriorCounts, index: FloatArray, ranking: Ranking, al
                 if ranking[slot] == item and (index[item] > least or (index[item] == least and slot <= last)):
                     is_allowed = True
             if not is_allowed:
-                index[item] = 0.0
+                index[item] *= NEGLIGIBLE

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from slotwise.click_models.base import first_click
 from slotwise.core.errors import InvalidInput
-from slotwise.core.types import BoolArray, FloatArray, Ranking
+from slotwise.core.types import BoolArray, FloatArray, IntArray, Ranking
 from slotwise.jit import generic
 
 
@@ -72,6 +72,11 @@ def update_by_tally(posterior: GammaPosterior, clicks: FloatArray, passes: Float
 @generic(default=lambda posterior, segment: None)  # noqa: ARG005
 def set_segment(posterior: GammaPosterior, segment: int) -> None:
     """Make this the current segment, for which the next parameters are drawn and the next rounds are counted."""
+
+
+@generic(default=lambda posterior, items, rows: None)  # noqa: ARG005
+def set_features(posterior: GammaPosterior, items: IntArray, rows: FloatArray) -> None:
+    """Set the features of items without counts, one row for each, before the next parameters are drawn."""
 
 
 @generic(default=lambda posterior, ranking: None)  # noqa: ARG005

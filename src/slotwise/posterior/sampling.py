@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
+from slotwise.core.types import FloatArray, IntArray
 from slotwise.jit import inlined, jit
-from slotwise.posterior.posterior_interface import draw_parameters, set_segment
+from slotwise.posterior.posterior_interface import draw_parameters, set_features, set_segment
 from slotwise.posterior.state import (
     IN_USE,
     BiasPosterior,
@@ -31,6 +32,22 @@ def _set_segment(posterior: HierarchicalPosterior, segment: int) -> None:
     if segment != posterior.segment:
         posterior.segment = segment
         posterior.is_current = False
+
+
+@set_features.register(HierarchicalPosterior)
+def _set_features(posterior: HierarchicalPosterior, items: IntArray, rows: FloatArray) -> None:
+    prior, fit = posterior.items, posterior.items.featured
+    for row in range(len(items)):
+        item, log_mean = items[row], fit.weights[0]
+        for column in range(rows.shape[1]):
+            prior.features[item, column + 1] = rows[row, column]
+            log_mean += rows[row, column] * fit.weights[column + 1]
+        fit.mean[item] = math.exp(log_mean)
+        if prior.uses_features:
+            prior.mean[item] = fit.mean[item]
+    # the draw in use has other features
+    posterior.draw.decisions_left = 0
+    posterior.is_current = False
 
 
 @draw_parameters.register(HierarchicalPosterior)

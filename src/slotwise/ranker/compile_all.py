@@ -29,6 +29,8 @@ def run(text: str) -> None:
             policy=kind.policy,
             position_bias=np.ones(kind.slots) if kind.bias_is_known else None,
             segments=2 if kind.pools else 1,
+            features={names[0]: {"feature": 1.0}} if kind.pools else None,
+            spare=1,
             rng=np.random.default_rng(0),
         )
     shown = learner.choose(segment=learner.segments - 1)
@@ -43,6 +45,7 @@ def run(text: str) -> None:
     learner.update_from_tally(tally.clicks, tally.passes)
     if kind.pools:
         learner.learn(shown, None, segment=1)
+        learner.choose(newcomers={"newcomer": {"feature": 1.0}})
         # the policy starts again, and absorbs the counts of each segment
         learner.add_segment()
         learner.choose(segment=2)

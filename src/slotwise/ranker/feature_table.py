@@ -26,8 +26,10 @@ class FeatureTable:
         self._features: dict[int, dict[str, float | str]] = {}
         #: by name, whether it is text
         self._is_text: dict[str, bool] = {}
-        #: as last encoded
+        #: as last encoded, and the encoder with the names of its columns
         self._encoded: FloatArray | None = None
+        self._encoder: Encoder | None = None
+        self._names: list[str] = []
 
     def __bool__(self) -> bool:
         return bool(self._is_text)
@@ -72,13 +74,25 @@ class FeatureTable:
             self._encoded = self._encode(items)
         return self._encoded
 
+    def encoded_newcomers(self, newcomers: Given) -> FloatArray | None:
+        """The features of items that are not in the table, as the table was last encoded; None if it is empty.
+
+        Features that no item of the table has predict nothing, and are left out.
+        """
+        checked = [self.checked(item, given) for item, given in newcomers.items()]
+        if self._encoder is None:
+            return None if self._encoded is None else np.zeros((len(checked), 0))
+        return self._encoder.encode([[features.get(name) for name in self._names] for features in checked])
+
     def _encode(self, items: int) -> FloatArray:
         # no item may have some of them any longer
         names = [name for name in self._is_text if any(name in features for features in self._features.values())]
+        self._names, self._encoder = names, None
         if not names:
             return np.zeros((items, 0))
         rows = [[self._features.get(item, {}).get(name) for name in names] for item in range(items)]
         shared = Counter(
             (column, value) for row in rows for column, value in enumerate(row) if isinstance(value, str)
         ).most_common(max(0, MAX_COLUMNS - sum(not self._is_text[name] for name in names)))
-        return Encoder.of(rows).keeping({category for category, items in shared if items > 1}).encode(rows)
+        self._encoder = Encoder.of(rows).keeping({category for category, items in shared if items > 1})
+        return self._encoder.encode(rows)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -14,10 +16,12 @@ from slotwise.core.types import EMPTY, FloatArray, IntArray
 from slotwise.optimize.dynamic_constraints import pins
 from slotwise.ranker.feature_table import FeatureTable
 
+NO_NEWCOMERS: Final[Mapping[str, int]] = MappingProxyType({})
+
 
 @dataclass(frozen=True)
 class Worth:
-    """Per item the value of a click, and the items that are not shown."""
+    """Per item the value of a click, and the items that are not shown without being asked for."""
 
     values: FloatArray
     excluded: IntArray
@@ -51,13 +55,29 @@ class CheckedConstraints(NamedTuple):
 
 
 class Catalog:
-    """All items by id, numbered from 0 in the order of the tally; retired items stay."""
+    """All items by id, numbered from 0 in the order of the tally; retired items stay.
 
-    def __init__(self, ids: object, values: object = None, retired: object = (), features: object = None) -> None:
+    Spare columns have no item yet: a decision may show newcomers in them, and `admit` gives one to an item.
+    """
+
+    def __init__(
+        self,
+        ids: object,
+        values: object = None,
+        retired: object = (),
+        features: object = None,
+        reserve: object = (),
+        spare: int = 0,
+    ) -> None:
         self.ids: list[str] = []
         self.numbers: dict[str, int] = {}
         for item in listed("items", ids):
             self._add(item)
+        #: by number, the items that are shown only as candidates of a decision
+        self.reserve = set(self.numbered("reserve", reserve))
+        #: the numbers of spare columns
+        self.spare = [self._number(f"\0{len(self)}") for _ in range(spare)]
+        self.reserve.update(self.spare)
         self.features = FeatureTable()
         if features is not None and not isinstance(features, Mapping):
             raise InvalidInput(f"features must map items to their features, got {validation.short(features)}")
@@ -88,9 +108,45 @@ class Catalog:
         """The numbers of several items."""
         return [self.number(field, item) for item in listed(field, items)]
 
-    def named(self, numbers: IntArray) -> tuple[str, ...]:
+    def named(self, numbers: IntArray, newcomers: Mapping[str, int] = NO_NEWCOMERS) -> tuple[str, ...]:
         """The ids in a list, without its empty slots."""
-        return tuple(self.ids[number] for number in numbers.tolist() if number != EMPTY)
+        ids = self.named_with(newcomers)
+        return tuple(ids(number) for number in numbers.tolist() if number != EMPTY)
+
+    def named_with(self, newcomers: Mapping[str, int]) -> Callable[[int], str]:
+        """The function from a number to its id."""
+        if not newcomers:
+            return self.ids.__getitem__
+        names = {number: item for item, number in newcomers.items()}
+        return lambda number: names.get(number) or self.ids[number]
+
+    def seated(self, newcomers: Iterable[str]) -> dict[str, int]:
+        """A spare column for each newcomer."""
+        items = list(newcomers)
+        for item in items:
+            if item in self.numbers:
+                raise InvalidInput(f"newcomers names {validation.short(item)}, which is an item")
+        if len(items) > len(self.spare):
+            raise InvalidInput(f"newcomers must be at most {len(self.spare)}, got {len(items)}")
+        # the last ones: `admit` takes the first
+        return dict(zip(items, reversed(self.spare), strict=False))
+
+    def admit(self, item: str) -> int:
+        """Give the first spare column to an item, which stays in reserve; returns its number."""
+        number = self.spare[0]
+        id = checked_id(item)
+        if id in self.numbers:
+            raise InvalidInput(f"items must differ, got {validation.short(id)} twice")
+        del self.numbers[self.ids[number]]
+        self.ids[number], self.numbers[id] = id, number
+        self.spare = self.spare[1:]
+        return number
+
+    def copy(self) -> Catalog:
+        """A catalog that `admit` changes without changing this one."""
+        catalog = copy(self)
+        catalog.ids, catalog.numbers, catalog.reserve = list(self.ids), dict(self.numbers), set(self.reserve)
+        return catalog
 
     def offer(self, item: str, value: float, features: Mapping[str, float | str] | None) -> None:
         """Add a new item, or show a retired one again; its features stay if `features` is None."""
@@ -120,17 +176,29 @@ class Catalog:
 
     @property
     def worth(self) -> Worth:
-        """The values of clicks, and the retired items."""
-        return Worth(self.values, np.array(sorted(self.retired), np.int64))
+        """The values of clicks, and the items that are retired or in reserve."""
+        return Worth(self.values, np.array(sorted(self.retired | self.reserve), np.int64))
 
-    def constraints(self, exclude: object, pin: object, slots: int, candidates: object = None) -> DecisionConstraints:
-        """The constraints of a decision, from ids, and slots counted from 1."""
+    def constraints(
+        self,
+        exclude: object,
+        pin: object,
+        slots: int,
+        candidates: object = None,
+        newcomers: Mapping[str, int] = NO_NEWCOMERS,
+    ) -> DecisionConstraints:
+        """The constraints of a decision, from ids, and slots counted from 1; newcomers are candidates."""
         excluded = frozenset(self.numbered("exclude", exclude))
         only = None if candidates is None else frozenset(self.numbered("candidates", candidates))
+        if newcomers:
+            only = frozenset(newcomers.values()).union(only or ())
         if not pin and isinstance(pin, Mapping | None):
             return DecisionConstraints(excluded, (), only)
         checked = validation.pins("pin", pin, first=1, last=slots)
-        pinned = tuple((self.number("pin", item), slot - 1) for item, slot in checked.items())
+        pinned = tuple(
+            (newcomers[item] if item in newcomers else self.number("pin", item), slot - 1)
+            for item, slot in checked.items()
+        )
         return DecisionConstraints(excluded, pinned, only)
 
     def checked(self, constraints: DecisionConstraints) -> CheckedConstraints:
@@ -140,12 +208,16 @@ class Catalog:
         if only is not None:
             is_excluded[[*only]] = False
         is_excluded[[*constraints.exclude, *self.retired]] = True
+        if only is None:
+            is_excluded[[*self.reserve]] = True
         excluded = np.flatnonzero(is_excluded)
         allowed = len(self) - len(excluded)
         for number, slot in constraints.pinned:
             item = self.ids[number]
             if number in self.retired:
                 raise InvalidInput(f"pin names {item!r}, which is retired")
+            if only is None and number in self.reserve:
+                raise InvalidInput(f"pin names {item!r}, which is shown only as a candidate")
             if number in constraints.exclude:
                 raise InvalidInput(f"{item!r} is both in pin and in exclude")
             if only is not None and number not in only:
@@ -164,6 +236,9 @@ class Catalog:
         id = checked_id(item)
         if id in self.numbers:
             raise InvalidInput(f"items must differ, got {validation.short(id)} twice")
+        return self._number(id)
+
+    def _number(self, id: str) -> int:
         self.numbers[id] = len(self.ids)
         self.ids.append(id)
         return self.numbers[id]

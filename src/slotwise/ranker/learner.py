@@ -44,6 +44,10 @@ class Learner(PosteriorReports):
         if None, with `bias=known` if a `position_bias` is given.
     retired
         Items that are not shown.
+    reserve
+        Items that are shown only as candidates.
+    spare
+        Columns for newcomers, which are candidates that are not among the items.
     segments
         Number of segments, which are numbered from 0. Estimates of each are shrunk toward those of the others.
     weighed
@@ -71,6 +75,8 @@ class Learner(PosteriorReports):
         position_bias: ArrayLike | None = None,
         values: Mapping[str, float] | None = None,
         retired: Iterable[str] = (),
+        reserve: Iterable[str] = (),
+        spare: int = 0,
         segments: int = 1,
         features: Given | None = None,
         half_life: HalfLife = None,
@@ -78,7 +84,7 @@ class Learner(PosteriorReports):
         weighed: bool = False,
         rng: np.random.Generator | None = None,
     ) -> None:
-        catalog = Catalog(items, values, retired, features)
+        catalog = Catalog(items, values, retired, features, reserve, spare)
         self.slots = validation.whole_number("slots", slots, at_least=1)
         if len(catalog) < self.slots:
             raise InvalidInput(f"slots must be at most the number of items, {len(catalog)}, got {slots!r}")
@@ -116,6 +122,11 @@ class Learner(PosteriorReports):
         return tuple(self._items.ids[number] for number in sorted(self._items.retired))
 
     @property
+    def spare(self) -> tuple[str, ...]:
+        """The ids of spare columns, in the order in which `admit` takes them."""
+        return tuple(self._items.ids[number] for number in self._items.spare)
+
+    @property
     def values(self) -> dict[str, float]:
         """The value of a click on each item."""
         return dict(zip(self._items.ids, self._items.values.tolist(), strict=True))
@@ -145,13 +156,20 @@ class Learner(PosteriorReports):
         pin: Mapping[str, int] | None = None,
         segment: int = 0,
         candidates: Iterable[str] | None = None,
+        newcomers: Given | None = None,
     ) -> tuple[str, ...]:
         """Choose a list for one page view, the first slot's item first; slots in `pin` count from 1.
 
         If `candidates` are given, only these are shown. If fewer items are left than there are slots, the list is
-        shorter: the last slots stay empty.
+        shorter: the last slots stay empty. `newcomers` are further candidates, by id with their features, for this
+        view only.
+
+        >>> learner = Learner(["a", "b", "c"], slots=2, spare=1, rng=np.random.default_rng(1))
+        >>> sorted(learner.choose(candidates=["a"], newcomers={"d": {}}))
+        ['a', 'd']
         """
-        return self._items.named(self._drawn(1, segment, exclude, pin, candidates)[0])
+        seated = self._items.seated(newcomers or ())
+        return self._items.named(self._drawn(1, segment, exclude, pin, candidates, newcomers)[0], seated)
 
     def choose_several(
         self, count: int, segment: int = 0, *, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None
@@ -169,17 +187,19 @@ class Learner(PosteriorReports):
         exclude: Iterable[str] = (),
         pin: Mapping[str, int] | None = None,
         candidates: Iterable[str] | None = None,
+        newcomers: Given | None = None,
     ) -> Counter[tuple[int, str]]:
         """Count the items in each slot, from 0, over the lists of `count` calls of `choose`.
 
         >>> sorted(Learner(["a", "b"], slots=2).count_several(7, pin={"b": 1}).items())
         [((0, 'b'), 7), ((1, 'a'), 7)]
         """
-        lists = self._drawn(count, segment, exclude, pin, candidates)
+        lists = self._drawn(count, segment, exclude, pin, candidates, newcomers)
         # a number for each pair of slot and item
         pairs, times = np.unique((lists * self.slots + np.arange(self.slots))[lists != EMPTY], return_counts=True)
-        ids, counted = self._items.ids, zip(pairs.tolist(), times.tolist(), strict=True)
-        return Counter({(pair % self.slots, ids[pair // self.slots]): times for pair, times in counted})
+        name = self._items.named_with(self._items.seated(newcomers or ()))
+        counted = zip(pairs.tolist(), times.tolist(), strict=True)
+        return Counter({(pair % self.slots, name(pair // self.slots)): times for pair, times in counted})
 
     def _drawn(
         self,
@@ -188,9 +208,10 @@ class Learner(PosteriorReports):
         exclude: Iterable[str],
         pin: Mapping[str, int] | None,
         candidates: Iterable[str] | None = None,
+        newcomers: Given | None = None,
     ) -> IntArray:
         """Draw `count` lists of item numbers."""
-        number = self._prepared(segment, exclude, pin, candidates)
+        number = self._prepared(segment, exclude, pin, candidates, newcomers or {})
         return self._runner.choose_several(count, self.rng, number)
 
     def add_pending(self, shown: Iterable[str], segment: int = 0) -> None:
@@ -278,8 +299,9 @@ class Learner(PosteriorReports):
     def copy(self) -> Learner:
         """Return a learner with counts of its own, of the same items: it learns while this one still decides."""
         learner = copy(self)
-        factory = learner._factory = replace(self._factory, counts=deepcopy(self._factory.counts))
-        factory.kernels = self._factory.kernels
+        items, counts = self._items.copy(), deepcopy(self._factory.counts)
+        factory = learner._factory = replace(self._factory, items=items, counts=counts)
+        learner._items, factory.kernels = items, self._factory.kernels
         learner._runner, learner._posteriors = self._runner.copy(factory), self._posteriors.copy(factory)
         return learner
 
@@ -303,6 +325,14 @@ class Learner(PosteriorReports):
             self._factory.prepare()
         self._restart()
 
+    def admit(self, item: str, features: Mapping[str, float | str]) -> None:
+        """Give a spare column to an item, which is in reserve from then on."""
+        rows = self._items.features.encoded_newcomers({item: features})
+        number = self._items.admit(item)
+        if rows is not None:
+            self._runner.started()
+            self._runner.set_features([number], rows)
+
     def add_segment(self) -> int:
         """Add a segment, whose prior is the estimates of the others, and return its number."""
         if self._factory.add_segment():
@@ -320,12 +350,19 @@ class Learner(PosteriorReports):
         self._constraints_changed()
 
     def _prepared(
-        self, segment: int, exclude: Iterable[str], pin: Mapping[str, int] | None, candidates: Iterable[str] | None
+        self,
+        segment: int,
+        exclude: Iterable[str],
+        pin: Mapping[str, int] | None,
+        candidates: Iterable[str] | None,
+        newcomers: Given,
     ) -> int:
         """Return the number of a segment, and set the constraints of the decision."""
-        number = self._factory.segment(segment)
-        constraints = self._items.constraints(exclude, pin, self.slots, candidates)
+        number, seated = self._factory.segment(segment), self._items.seated(newcomers)
+        constraints = self._items.constraints(exclude, pin, self.slots, candidates, seated)
         self._runner.started()
+        if newcomers and (rows := self._items.features.encoded_newcomers(newcomers)) is not None:
+            self._runner.set_features([*seated.values()], rows)
         self._runner.for_segment(number)
         self._runner.impose(constraints)
         return number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from typing import Any, get_args
@@ -26,6 +26,7 @@ from slotwise.policies import (
     impose_rules,
     learn,
     remove_pending,
+    set_features,
     set_segment,
     update_from_tally,
 )
@@ -157,6 +158,10 @@ class PolicyRunner:
     def restart(self) -> None:
         """Start again from all counts at the next decision."""
         self.record = None
+
+    def set_features(self, numbers: Sequence[int], rows: FloatArray) -> None:
+        """Set the encoded features of items without counts."""
+        set_features(self.record, np.array(numbers, np.int64), np.ascontiguousarray(rows))
 
     def constraints_changed(self) -> None:
         """Impose the constraints again at the next decision."""

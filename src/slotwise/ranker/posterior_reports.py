@@ -15,7 +15,7 @@ from slotwise.posterior import HierarchicalPosterior, Posterior, draw_parameters
 from slotwise.posterior.best_list_draws import best_list
 from slotwise.posterior.posterior_interface import set_segment
 from slotwise.ranker.estimates import Estimates
-from slotwise.ranker.item_catalog import CheckedConstraints
+from slotwise.ranker.item_catalog import NO_NEWCOMERS, CheckedConstraints
 from slotwise.ranker.policy_runner import PolicyFactory
 
 #: a best list is computed again when the rounds have grown by this share
@@ -173,14 +173,16 @@ class PosteriorReports:
         pin: Mapping[str, int] | None = None,
         segment: int = 0,
         candidates: Iterable[str] | None = None,
+        newcomers: Iterable[str] = (),
     ) -> tuple[str, ...]:
         """The best list for one page view, without exploration, under the constraints that `choose` takes.
 
-        It is computed again each time the page views have grown by 2 %.
+        It is computed again each time the page views have grown by 2 %. Newcomers count as average items.
         """
-        number, constraints = self._segment_or_all(segment), self._checked_constraints(exclude, pin, candidates)
+        number, seated = self._segment_or_all(segment), self._items.seated(newcomers)
+        constraints = self._checked_constraints(exclude, pin, candidates, seated)
         with self._factory.kernels.for_estimates(len(self._items)):
-            return self._items.named(best_under(self._posteriors.best(number), constraints))
+            return self._items.named(best_under(self._posteriors.best(number), constraints), seated)
 
     @contextmanager
     def _posterior(self, segment: int | None) -> Iterator[Posterior]:
@@ -189,9 +191,13 @@ class PosteriorReports:
             yield self._posteriors.posterior(self._segment_or_all(segment))
 
     def _checked_constraints(
-        self, exclude: Iterable[str], pin: Mapping[str, int] | None, candidates: Iterable[str] | None = None
+        self,
+        exclude: Iterable[str],
+        pin: Mapping[str, int] | None,
+        candidates: Iterable[str] | None = None,
+        newcomers: Mapping[str, int] = NO_NEWCOMERS,
     ) -> CheckedConstraints:
-        return self._items.checked(self._items.constraints(exclude, pin, self._factory.slots, candidates))
+        return self._items.checked(self._items.constraints(exclude, pin, self._factory.slots, candidates, newcomers))
 
     def _segment_or_all(self, segment: int | None) -> int | None:
         """A single segment is everybody."""

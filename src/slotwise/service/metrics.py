@@ -82,7 +82,7 @@ class _FromStore(Collector):
             "slotwise_late", "Decisions with an outcome after their deadline.", labels=["placement"]
         )
         capped = CounterMetricFamily(
-            "slotwise_capped", "Decisions beyond the hourly cap of their visitor.", labels=["placement"]
+            "slotwise_capped", "Decisions beyond the hourly cap of their visitor or network.", labels=["placement"]
         )
         duplicates = CounterMetricFamily("slotwise_duplicates", "Outcomes reported again.", labels=["placement"])
         conflicts = CounterMetricFamily("slotwise_conflicts", "Conflicting outcomes.", labels=["placement"])

@@ -9,12 +9,12 @@ from typing import Any, Final
 from slotwise.service.storage import Store
 from slotwise.service.storage.decision_types import (
     Arm,
+    HourlyCap,
     IssuedDecision,
     Once,
     Outcome,
     Report,
     Sticky,
-    VisitorCap,
     least_id,
 )
 from slotwise.service.storage.placements_table import Change
@@ -38,7 +38,7 @@ def decision(number: int, at: float, **options: Any) -> IssuedDecision:
 FIRST = [
     decision(1, NOW, once=Once("k", "r")),
     decision(2, NOW, sticky=Sticky("v", "t", NOW + 60.0, ("a", "b", "c"))),
-    *(decision(number, NOW + 1.0, cap=VisitorCap("v", 1)) for number in (3, 4)),
+    *(decision(number, NOW + 1.0, caps=(HourlyCap("v", 1),)) for number in (3, 4)),
     *(decision(number, NOW + 2.0) for number in range(5, 12)),
 ]
 SECOND = [

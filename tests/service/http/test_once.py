@@ -278,6 +278,22 @@ def test_a_visitor_beyond_the_cap_teaches_nothing_and_is_reported(client: Client
     assert "110 decisions" in check["sentence"]
     client.wait_for_snapshot()
     assert f'slotwise_capped_total{{placement="{name}"}} 110.0' in client.get("/metrics").text
-    for cap in (0, -1, 1.5, "10"):
-        definition = {"slots": 1, "items": ["a", "b"], "per_visitor_hour": cap}
+    for cap, field in itertools.product((0, -1, 1.5, "10"), ("per_visitor_hour", "per_network_hour")):
+        definition = {"slots": 1, "items": ["a", "b"], field: cap}
         assert client.put(f"/v1/placements/{name}", json=definition).status_code == 422
+
+
+def test_a_network_beyond_the_cap_teaches_nothing(client: Client, name: str) -> None:
+    """Each view has another visitor; addresses of one network count together, and views without one count always."""
+    client.define(name, items=["a", "b"], slots=1, per_network_hour=2)
+    addresses = ["2001:db8::1", "2001:db8::2", "2001:db8::ffff:3", "2001:db8:0:1::1", "203.0.113.7", None]
+    for number, address in enumerate(addresses):
+        wish = {"visitor": str(number)} if address is None else {"visitor": str(number), "address": address}
+        client.report(client.decide(name, pin={"b": 1}, **wish), clicked="b")
+    estimates = client.settle(name)
+    assert estimates["decisions"]["capped"] == 1
+    assert estimates["tally"]["clicks"] == [[0, 5]]
+    for wrong in ("", "here", "203.0.113.7/24", "203.0.113", 7):
+        answer = client.post(f"/v1/placements/{name}/decisions", json={"address": wrong})
+        assert answer.status_code == 422
+        assert "address" in answer.text

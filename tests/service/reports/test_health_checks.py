@@ -86,7 +86,7 @@ def test_capped_decisions_are_reported_and_many_of_them_warn() -> None:
     assert levels(WELL)["capped"] == "fine"
     few, many = counted(capped=2), counted(capped=200)
     assert levels(few)["capped"] == "fine"
-    assert said(few, "capped") == "2 decisions of visitors beyond the hourly cap are not learned from."
+    assert said(few, "capped") == ("2 decisions beyond an hourly cap, per visitor or network, are not learned from.")
     assert levels(many)["capped"] == "look"
     assert "bots" in (advice(many, "capped") or "")
     assert advice(few, "capped") is None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from slotwise.service.storage import open_store
 from slotwise.service.storage.count_rows import Counters
-from slotwise.service.storage.decision_types import HOUR, IssuedDecision, Outcome, Report, VisitorCap, new_id
+from slotwise.service.storage.decision_types import HOUR, HourlyCap, IssuedDecision, Outcome, Report, new_id
 
 START = 1_000_000.0 * HOUR + 10.0
 
 
 def _decision(visitor: str | None, now: float = START) -> IssuedDecision:
-    cap = None if visitor is None else VisitorCap(visitor, 3)
-    return IssuedDecision(new_id(now), "home", ("a", "b"), "learned", now, now + 60.0, cap=cap)
+    caps = () if visitor is None else (HourlyCap(visitor, 3),)
+    return IssuedDecision(new_id(now), "home", ("a", "b"), "learned", now, now + 60.0, caps=caps)
 
 
 def test_decisions_beyond_the_cap_are_kept_and_not_counted(url: str) -> None:
@@ -23,7 +23,7 @@ def test_decisions_beyond_the_cap_are_kept_and_not_counted(url: str) -> None:
     for worker, visitors in zip((store, other, store), batches, strict=True):
         decisions += worker.write([_decision(visitor) for visitor in visitors], [])[0]
     capped = [decision for decision in decisions if decision.capped]
-    assert [decision.cap.visitor for decision in capped if decision.cap] == ["bot"] * 4
+    assert [decision.caps[0].visitor for decision in capped] == ["bot"] * 4
     receipts = store.write([], [Report(decision.id, Outcome("clicked", "b"), START + 1) for decision in decisions])[1]
     assert {receipt.verdict for receipt in receipts} == {"recorded"}
     store.finalise(START + 60.0, 100)
@@ -48,3 +48,19 @@ def test_decisions_beyond_the_cap_are_kept_and_not_counted(url: str) -> None:
     assert store.all("SELECT COUNT(*) FROM visitor_hours") == [(0,)]
     store.close()
     other.close()
+
+
+def test_a_decision_beyond_either_cap_is_not_counted(url: str) -> None:
+    """One network with many visitors, and one visitor in many networks; a decision counts for both caps."""
+    store = open_store(url)
+    store.put_placement("home", "{}")
+    pairs = [("v", "n"), ("v", "n"), ("v", "m"), ("w", "n"), ("w", "m"), ("x", "m")]
+    decisions = [
+        IssuedDecision(
+            new_id(START), "home", ("a",), "learned", START, START + 60.0, caps=(HourlyCap(v, 2), HourlyCap(n, 2))
+        )
+        for v, n in pairs
+    ]
+    issued = [*store.write(decisions[:2], [])[0], *store.write(decisions[2:], [])[0]]
+    assert [decision.capped for decision in issued] == [False, False, True, True, False, True]
+    store.close()

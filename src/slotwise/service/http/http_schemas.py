@@ -109,7 +109,7 @@ class LoggedDocument(TypedDict):
     late: bool
     """Whether an outcome arrived after the deadline; it is not learned."""
     capped: bool
-    """Whether it is beyond the hourly cap of its visitor, and not learned."""
+    """Whether it is beyond the hourly cap of its visitor or network, and not learned."""
 
 
 class PlacementPatch(RootModel[dict[str, Any]]):

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
 from slotwise.core.types import IntArray
 from slotwise.ranker import Learner
+from slotwise.ranker.policy_options import policy_for
 from slotwise.service.learning.click_values import values_of
 from slotwise.service.learning.decay import DecayedCounts
-from slotwise.service.schemas.definition import PlacementDefinition
+from slotwise.service.schemas.definition import MAX_CANDIDATES, PlacementDefinition
+from slotwise.service.schemas.item_schema import MAX_FEATURES
 from slotwise.service.schemas.segment_rules import VisitorSegments
+from slotwise.service.storage import Store
+from slotwise.service.storage.candidate_items import CandidateItem
 from slotwise.service.storage.count_rows import TallyRow
+from slotwise.service.storage.decision_types import Features
 
 #: retired items in a learner, those shown most: their counts inform the position bias
 MAX_RETIRED: Final = 20_000
@@ -34,6 +40,7 @@ def learner_of(
     rows: Iterable[TallyRow] = (),
     apart: Collection[int] | None = None,
     decayed: DecayedCounts | None = None,
+    candidates: Sequence[CandidateItem] = (),
 ) -> Learner:
     """A learner that has learned from all counts, or from decayed ones.
 
@@ -48,10 +55,16 @@ def learner_of(
         placement's own segments.
     decayed
         Counts by period with their decay, used in place of the tally's.
+    candidates
+        Items that only candidates of decisions name.
     """
     rows = list(rows)
-    ids, retired = [item.id for item in definition.items], retired_items(definition, rows)
-    items = [*ids, *retired]
+    ids, hidden = [item.id for item in definition.items], retired_items(definition, rows)
+    features: dict[str, Features] = {item.id: item.features for item in definition.items if item.features}
+    if definition.max_items is not None:
+        hidden = sorted({*hidden, *(candidate.item for candidate in candidates)}.difference(ids))
+        features = with_candidates(definition, features, candidates)
+    items = [*ids, *hidden]
     segments, values = VisitorSegments(definition.segments), values_of(definition, items, rows).tolist()
     learner = Learner(
         items,
@@ -59,13 +72,20 @@ def learner_of(
         policy=definition.policy,
         position_bias=definition.position_bias,
         values={item: value for item, value in zip(items, values, strict=True) if value != 1.0},
-        retired=retired,
+        retired=hidden if definition.max_items is None else (),
+        reserve=() if definition.max_items is None else hidden,
+        # as many as there are may come before it is made again
+        spare=0 if definition.max_items is None else MAX_CANDIDATES + len(candidates),
         segments=len(segments) if apart is None else 2,
-        features={item.id: item.features for item in definition.items if item.features} or None,
+        features=features or None,
         new_items_at_most=definition.new_items_at_most,
         weighed=decayed is not None,
     )
-    numbers = numbered(items)
+    if definition.learns_values:
+        (average,) = values_of(definition, [""], rows)
+        for item in learner.spare:
+            learner.set_value(item, average)
+    numbers = numbered(learner.items)
 
     def number(segment: int) -> int:
         return segment if apart is None else int(segment in apart)
@@ -78,6 +98,38 @@ def learner_of(
         for segment, counts in decayed.matrices(segments, numbers, definition.slots).items():
             learner.update_from_tally(*counts, segment=number(segment))
     return learner
+
+
+def read_candidates(
+    store: Store, name: str, definition: PlacementDefinition, since: int = 0
+) -> Sequence[CandidateItem]:
+    """The candidate items that changed since a revision; none if the placement learns none."""
+    return () if definition.max_items is None else store.candidate_items(name, since)
+
+
+def with_candidates(
+    definition: PlacementDefinition, features: Mapping[str, Features], candidates: Sequence[CandidateItem]
+) -> dict[str, Features]:
+    """Features of items together with those of candidate items, as far as they agree and the policy can use them.
+
+    Callers may have sent a number and a text under the same name, or ever more names: the first kind and the most
+    common names are used.
+    """
+    combined: dict[str, Features] = dict(features)
+    if not policy_for(definition.policy, definition.bias()).pools:
+        return combined
+    kinds = {name: isinstance(value, str) for of_item in features.values() for name, value in of_item.items()}
+    common = Counter(name for candidate in candidates for name in candidate.features if name not in kinds)
+    for name, _ in sorted(common.items(), key=lambda pair: (-pair[1], pair[0]))[: MAX_FEATURES - len(kinds)]:
+        first = next(candidate.features[name] for candidate in candidates if name in candidate.features)
+        kinds[name] = isinstance(first, str)
+    for candidate in candidates:
+        usable = {
+            name: value for name, value in candidate.features.items() if kinds.get(name) is isinstance(value, str)
+        }
+        if usable:
+            combined.setdefault(candidate.item, usable)
+    return combined
 
 
 def try_out(definition: PlacementDefinition, rows: Iterable[TallyRow] = ()) -> None:

@@ -14,8 +14,10 @@ from slotwise.core.errors import SlotwiseError, UnreadableFile
 from slotwise.jit.background_compile import compiling
 from slotwise.service.learning.learner_factory import try_out
 from slotwise.service.schemas.definition import MAX_SLOTS, PlacementDefinition
+from slotwise.service.schemas.item_schema import Feature
 from slotwise.service.schemas.name_rules import Name, PlacementName
 from slotwise.service.schemas.validation_errors import faults
+from slotwise.service.storage.candidate_items import CandidateItem, CandidateTotals
 from slotwise.service.storage.count_rows import (
     COUNTERS,
     TALLY_COUNTS,
@@ -56,6 +58,10 @@ class _File(BaseModel):
     period_counters: list[tuple[_Count, _Hours, _Segment, Arm, dict[str, _Count | _Sum]]]
     #: version, time, what changed
     changes: list[tuple[_Version, _Sum, dict[str, Any]]]
+    #: item, features, how often it was seen
+    candidate_items: list[tuple[Name, dict[Name, Feature], _Count]] = []
+    #: how many were dropped, and the largest number that one of them was seen
+    dropped_candidates: tuple[_Count, _Count] = (0, 0)
 
     def portable(self) -> PlacementExport:
         """The content for a store."""
@@ -76,6 +82,8 @@ class _File(BaseModel):
                 Change(when, json.dumps(what, ensure_ascii=False), version)
                 for version, when, what in {change[0]: change for change in self.changes}.values()
             ],
+            [CandidateItem(*row) for row in {row[0]: row for row in self.candidate_items}.values()],
+            CandidateTotals(len({row[0] for row in self.candidate_items}), *self.dropped_candidates),
         )
 
 
@@ -97,6 +105,8 @@ def to_text(placement: PlacementExport) -> str:
         "period_counters": [
             [*astuple(row.period), row.segment, row.arm, _counted(row.counters)] for row in placement.period_counters
         ],
+        "candidate_items": [[item, features, seen] for item, features, seen, _ in placement.candidate_items],
+        "dropped_candidates": placement.candidate_totals[1:],
         "changes": [[change.version, change.time, json.loads(change.what)] for change in placement.changes],
     }
     return json.dumps(content, ensure_ascii=False, indent=1)

@@ -20,9 +20,11 @@ from slotwise.service.learning.learner_factory import by_segment, matrices
 from slotwise.service.learning.outcome_window import FULL_SHARE
 from slotwise.service.learning.period_counts import PeriodCounts
 from slotwise.service.schemas.definition import FollowingWindow, PlacementDefinition
+from slotwise.service.schemas.name_rules import appearance
 from slotwise.service.schemas.segment_rules import VisitorSegments
+from slotwise.service.storage.candidate_items import CandidateItem
 from slotwise.service.storage.count_rows import PeriodRow, TallyRow
-from slotwise.service.storage.decision_types import Arm, IssuedDecision
+from slotwise.service.storage.decision_types import Arm, Features, IssuedDecision
 
 #: lists that are drawn at once: with few items, a call costs more than a draw
 MAX_DRAWN, DRAWN_ITEMS = 16, 16_000
@@ -42,11 +44,14 @@ class Conditions(NamedTuple):
     #: items and their slots, counted from 1
     pin: tuple[tuple[str, int], ...] = ()
     candidates: tuple[str, ...] | None = None
+    #: candidates that are no items of the placement, in the order of the request, with their features
+    candidate_items: tuple[tuple[str, tuple[tuple[str, float | str], ...]], ...] = ()
 
     @property
-    def constraints(self) -> tuple[tuple[str, ...], dict[str, int], tuple[str, ...] | None]:
-        """Excluded and pinned items, and candidates."""
-        return self.exclude, dict(self.pin), self.candidates
+    def constraints(self) -> tuple[tuple[str, ...], dict[str, int], tuple[str, ...] | None, dict[str, Features]]:
+        """Excluded and pinned items, candidates, and candidate items with their features."""
+        candidate_items: dict[str, Features] = {item: dict(features) for item, features in self.candidate_items}
+        return self.exclude, dict(self.pin), self.candidates, candidate_items
 
 
 NO_CONDITIONS: Final = Conditions()
@@ -144,6 +149,11 @@ class Placement:
     pending_propensities: PendingPropensities = field(default_factory=PendingPropensities)
 
     @cached_property
+    def looks(self) -> dict[str, str]:
+        """The items that may be shown, by how they look."""
+        return {appearance(item): item for item in self.listed}
+
+    @cached_property
     def listed(self) -> frozenset[str]:
         """The items that may be shown."""
         return frozenset(item.id for item in self.definition.items)
@@ -162,14 +172,20 @@ class Placement:
         return len(self.numbers) * self.definition.slots * len(self.segments) >= LARGE_CELLS
 
     def choose(
-        self, exclude: Collection[str], pin: Mapping[str, int], candidates: Collection[str] | None, segment: str
+        self,
+        exclude: Collection[str],
+        pin: Mapping[str, int],
+        candidates: Collection[str] | None,
+        candidate_items: Mapping[str, Features],
+        segment: str,
     ) -> tuple[str, ...]:
         """A list for a visitor, the first slot first."""
         number = self.segments.number(segment)
+        candidates, newcomers = self._told_apart(candidates, candidate_items)
         if not self.definition.exploring:
-            return self.learner.choose_best(exclude, pin, number, candidates)
-        if exclude or candidates or pin != self.definition.pin:
-            return self.learner.choose(exclude, pin, number, candidates)
+            return self.learner.choose_best(exclude, pin, number, candidates, newcomers)
+        if exclude or candidates is not None or pin != self.definition.pin:
+            return self.learner.choose(exclude, pin, number, candidates, newcomers)
         drawn = self.drawn.get(number)
         if not drawn:
             count = max(1, min(MAX_DRAWN, DRAWN_ITEMS // len(self.numbers)))
@@ -178,9 +194,22 @@ class Placement:
 
     def draw(self, count: int, conditions: Conditions) -> Counter[tuple[int, str]]:
         """How often each item is in each slot, counted from 0, in newly drawn lists under the same conditions."""
-        exclude, pin, candidates = conditions.constraints
+        exclude, pin, own, others = conditions.constraints
         number = self.segments.number(conditions.segment)
-        return self.learner.count_several(count, number, exclude=exclude, pin=pin, candidates=candidates)
+        candidates, newcomers = self._told_apart(own, others)
+        return self.learner.count_several(
+            count, number, exclude=exclude, pin=pin, candidates=candidates, newcomers=newcomers
+        )
+
+    def _told_apart(
+        self, candidates: Collection[str] | None, candidate_items: Mapping[str, Features]
+    ) -> tuple[Collection[str] | None, Mapping[str, Features]]:
+        """The candidates that the learner has, and those that are new to it, with their features."""
+        if not candidate_items:
+            return candidates, candidate_items
+        known = [item for item in candidate_items if item in self.numbers]
+        new = {item: features for item, features in candidate_items.items() if item not in self.numbers}
+        return (*(candidates or ()), *known), new
 
     def window(self) -> tuple[float, float | None]:
         """Seconds that a decision waits, and the maximum if the decision waits for it to measure delays."""
@@ -191,14 +220,16 @@ class Placement:
             return window.at_most, window.at_most
         return self.window_seconds, None
 
-    def new_counts(self, rows: Iterable[TallyRow]) -> dict[int, tuple[IntArray, IntArray]] | None:
-        """New clicks and passes by segment; None if the learner has to be rebuilt."""
+    def new_counts(
+        self, rows: Iterable[TallyRow], numbers: Mapping[str, int]
+    ) -> dict[int, tuple[IntArray, IntArray]] | None:
+        """New clicks and passes by segment, with these numbers of items; None if the learner has to be rebuilt."""
         rows = list(rows)
         if not all(self.segments.is_current(row.segment) for row in rows):
             return None
         new_counts = {}
         for segment, segment_rows in by_segment(self.segments, rows).items():
-            clicks, passes = matrices(segment_rows, self.numbers, self.definition.slots)
+            clicks, passes = matrices(segment_rows, numbers, self.definition.slots)
             # rows that did not change after that revision are missing
             touched = (clicks > 0) | (passes > 0)
             learned = self.learner.tally(segment)
@@ -211,19 +242,22 @@ class Placement:
         return new_counts
 
     def new_weighted_counts(
-        self, recent: RecentCounts, rows: Iterable[PeriodRow]
+        self, recent: RecentCounts, rows: Iterable[PeriodRow], numbers: Mapping[str, int]
     ) -> dict[int, tuple[FloatArray, FloatArray]] | None:
         """New weighted clicks and passes by segment, from changed rows; None if the learner has to be rebuilt."""
         added = recent.added(rows)
         if added is None:
             return None
         decayed = DecayedCounts(PeriodCounts.of(added), recent.decay)
-        return decayed.matrices(self.segments, self.numbers, self.definition.slots)
+        return decayed.matrices(self.segments, numbers, self.definition.slots)
 
     def learn(self, counts: NewCounts) -> None:
         """Learn new counts, up to a revision of the store's tally."""
         if self.recent is not None:
             self.recent.keep(counts.periods)
+        for candidate in counts.admitted:
+            self.learner.admit(candidate.item, candidate.features)
+        self.numbers = counts.numbers
         self.learner.update_from_tallies(counts.counts)
         for item, value in counts.values.items():
             self.learner.set_value(item, value)
@@ -244,5 +278,8 @@ class NewCounts:
     values: Mapping[str, float]
     window_seconds: float
     revision: int
+    #: the learner's items after it has admitted candidate items
+    numbers: Mapping[str, int]
+    admitted: Sequence[CandidateItem] = ()
     #: the rows of periods in the counts, if counts decay
     periods: Sequence[PeriodRow] = ()

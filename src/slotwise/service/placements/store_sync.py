@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import ValidationError
 
@@ -16,13 +16,14 @@ from slotwise.core.types import FloatArray, IntArray
 from slotwise.service.learning.click_values import values_of
 from slotwise.service.learning.decay import RecentCounts
 from slotwise.service.learning.half_life_selection import decayed_counts, read_periods, read_recent
-from slotwise.service.learning.learner_factory import by_segment, learner_of, matrices, numbered
+from slotwise.service.learning.learner_factory import by_segment, learner_of, matrices, numbered, read_candidates
 from slotwise.service.learning.outcome_window import window_now
 from slotwise.service.placements.placement_state import NewCounts, Placement
-from slotwise.service.schemas.definition import PlacementDefinition
+from slotwise.service.schemas.definition import MAX_CANDIDATES, PlacementDefinition
 from slotwise.service.schemas.segment_rules import VisitorSegments
 from slotwise.service.schemas.validation_errors import faults
 from slotwise.service.storage import Store
+from slotwise.service.storage.candidate_items import CandidateItem
 from slotwise.service.storage.count_rows import PeriodRow, TallyRow
 from slotwise.service.storage.placements_table import Version
 
@@ -91,11 +92,11 @@ def _changed(store: Store, version: Version, earlier: Placement | None, hour: in
         return new_counts
     definition = PlacementDefinition.model_validate_json(store.definition(name))
     with store.snapshot():
-        rows = store.tally(name)
+        rows, candidates = store.tally(name), read_candidates(store, name, definition)
         periods = read_periods(store, name, definition)
         recent = read_recent(store, name, definition, hour)
     decayed = decayed_counts(definition, periods, hour)
-    learner, segments = learner_of(definition, rows, decayed=decayed), VisitorSegments(definition.segments)
+    learner, segments = learner_of(definition, rows, None, decayed, candidates), VisitorSegments(definition.segments)
     # here and not at the first decision, which others would wait for
     learner.start(best_lists=not definition.exploring)
     numbers = numbered(learner.items)
@@ -118,21 +119,48 @@ def _changed(store: Store, version: Version, earlier: Placement | None, hour: in
 def _new_counts(store: Store, version: Version, earlier: Placement, hour: int) -> NewCounts | None:
     """The new counts of a placement; None if it has to be rebuilt."""
     name, recent = version.placement, earlier.recent
+    admitted = admit(earlier, read_candidates(store, name, earlier.definition, earlier.revision))
+    if admitted is None:
+        return None
     rows = store.tally(name, since=earlier.revision)
     periods: list[PeriodRow] = []
     counts: Mapping[int, tuple[IntArray, IntArray] | tuple[FloatArray, FloatArray]] | None
     if recent is None:
-        counts = earlier.new_counts(rows)
+        counts = earlier.new_counts(rows, admitted.numbers)
     elif recent.decay.hour != hour:
         return None
     else:
         periods = store.period_tally(name, after=earlier.revision)
-        counts = earlier.new_weighted_counts(recent, periods)
+        counts = earlier.new_weighted_counts(recent, periods, admitted.numbers)
     if counts is None:
         return None
     earlier.valued_rows.update(_valued_rows(rows))
     window = window_now(store, name, earlier.definition)
-    return NewCounts(earlier, counts, _new_values(earlier), window, version.revision, periods)
+    return NewCounts(earlier, counts, _new_values(earlier), window, version.revision, *admitted, periods)
+
+
+class _Admitted(NamedTuple):
+    #: the learner's items, and those that are new in it
+    numbers: Mapping[str, int]
+    items: Sequence[CandidateItem] = ()
+
+
+def admit(placement: Placement, candidates: Sequence[CandidateItem]) -> _Admitted | None:
+    """The columns of candidate items that were learned since; None if the learner has to be rebuilt.
+
+    It is rebuilt when too few columns are left for new candidates of a decision, and for an item that was dropped and
+    is learned again.
+    """
+    new = [candidate for candidate in candidates if candidate.since > placement.revision]
+    if not new:
+        return _Admitted(placement.numbers)
+    spare = placement.learner.spare
+    if len(spare) - len(new) < MAX_CANDIDATES or any(candidate.item in placement.numbers for candidate in new):
+        return None
+    numbers = dict(placement.numbers)
+    for candidate, id in zip(new, spare, strict=False):
+        numbers[candidate.item] = numbers.pop(id)
+    return _Admitted(numbers, new)
 
 
 def _valued_rows(rows: Iterable[TallyRow]) -> dict[tuple[str, int, str], TallyRow]:

@@ -10,6 +10,7 @@ from slotwise.service.metrics import STALENESS_BOUND_SECONDS
 from slotwise.service.reports.drift_view import EMPTY_NAMES, DriftReport
 from slotwise.service.reports.model_fit_view import ModelFit
 from slotwise.service.schemas.overview_schemas import Check, CheckId, Level
+from slotwise.service.schemas.report_schemas import CandidateItemCounts
 from slotwise.service.storage.count_rows import Counters
 
 #: shares of fewer decisions are not judged
@@ -23,6 +24,7 @@ MAX_SILENT: Final = 0.95
 
 
 _Judged = tuple[Level, str]
+NO_CANDIDATES: Final[CandidateItemCounts] = {"learned": 0, "dropped": 0}
 
 
 class Observed(NamedTuple):
@@ -41,6 +43,9 @@ class Observed(NamedTuple):
     is_automatic: bool = False
     #: names of items for people, by id
     names: Mapping[str, str] = EMPTY_NAMES
+    #: None if candidates must be items of the placement
+    max_items: int | None = None
+    candidates: CandidateItemCounts = NO_CANDIDATES
 
 
 #: what to do about a check that needs attention
@@ -48,7 +53,8 @@ ADVICE: Final[Mapping[CheckId, str]] = {
     "late": "Set a longer window under Settings.",
     "silent": "Check that the page reports outcomes: errors of its requests are in the browser's console.",
     "repeated": "Report the outcome of a decision once, or with the same value.",
-    "capped": "Look for bots among your visitors. If these are people, set a higher per_visitor_hour.",
+    "capped": "Look for bots among your visitors. If these are people, set a higher cap.",
+    "candidates": "Set a higher max_items, or name fewer candidates: counts of dropped items are lost.",
     "several": "If visitors usually open several items of a list, compare click models on an exported log.",
     "fresh": "Check the load of this machine and of the store. Decisions go on with older counts.",
     "fit": "Do not rely on the estimates of items and slots. The uplift stays valid.",
@@ -71,6 +77,8 @@ def checks_of(observed: Observed) -> list[Check]:
         "drift": _drift(observed.drift, observed.names),
         "half_life": _half_life(observed),
     }
+    if observed.max_items is not None:
+        judged["candidates"] = _candidates(observed.candidates, observed.max_items)
     return [
         {"id": id, "level": level, "sentence": sentence, "advice": ADVICE[id] if level == "look" else None}
         for id, (level, sentence) in judged.items()
@@ -122,10 +130,17 @@ def _repeated(counters: Counters) -> _Judged:
 
 def _capped(counters: Counters) -> _Judged:
     if not counters.capped:
-        return "fine", "No decision was beyond a cap per visitor."
-    sentence = f"{counters.capped:,} decisions of visitors beyond the hourly cap are not learned from."
+        return "fine", "No decision was beyond an hourly cap."
+    sentence = f"{counters.capped:,} decisions beyond an hourly cap, per visitor or network, are not learned from."
     level = _level(counters.capped, counters.issued, MAX_CAPPED)
     return level, sentence
+
+
+def _candidates(counts: CandidateItemCounts, max_items: int) -> _Judged:
+    learned, dropped = counts["learned"], counts["dropped"]
+    sentence = f"{learned:,} of at most {max_items:,} candidate items are learned, and {dropped:,} were dropped."
+    # then an item is dropped before it was seen often enough to compare it with the others
+    return "look" if dropped > max_items else "fine", sentence
 
 
 def _several(counters: Counters) -> _Judged:

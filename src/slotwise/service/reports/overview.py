@@ -98,6 +98,8 @@ class Overviews:
             estimates["half_life"],
             definition.half_life == "auto",
             names,
+            definition.max_items,
+            estimates["candidate_items"],
         )
         return {
             "name": request.name,

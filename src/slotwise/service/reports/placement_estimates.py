@@ -14,7 +14,7 @@ from slotwise.ranker import Learner
 from slotwise.service.learning.click_values import values_of
 from slotwise.service.learning.decay import DecayedCounts
 from slotwise.service.learning.half_life_selection import decayed_counts, read_periods
-from slotwise.service.learning.learner_factory import learner_of, matrices, numbered, shows
+from slotwise.service.learning.learner_factory import learner_of, matrices, numbered, read_candidates, shows
 from slotwise.service.learning.outcome_window import window_now
 from slotwise.service.learning.period_counts import PeriodCounts
 from slotwise.service.placements.placement_registry import Placements, UnknownPlacement
@@ -34,6 +34,7 @@ from slotwise.service.schemas.segment_rules import VisitorSegments
 from slotwise.service.schemas.timestamps import rfc3339
 from slotwise.service.storage import Store
 from slotwise.service.storage.admission import Admission
+from slotwise.service.storage.candidate_items import CandidateItem, CandidateTotals
 from slotwise.service.storage.count_rows import Counters, TallyRow
 from slotwise.service.storage.decision_types import Arm
 from slotwise.service.storage.placements_table import Version
@@ -107,6 +108,9 @@ class _Reading(NamedTuple):
     rows: list[TallyRow] | None
     #: None if counts do not decay, or the tally has not changed
     periods: PeriodCounts | None
+    #: those that the estimates rest on, if the tally has changed
+    candidates: Sequence[CandidateItem]
+    candidate_totals: CandidateTotals
 
 
 #: a placement and segment filters KEY:VALUE
@@ -181,6 +185,8 @@ def _read(store: Store, name: str, segment: Sequence[str], span: Span, known: _K
             _evidence(store, name, definition, segment, span),
             None if is_same else store.tally(name),
             None if is_same else read_periods(store, name, definition),
+            () if is_same else read_candidates(store, name, definition),
+            store.candidate_totals(name),
         )
 
 
@@ -188,6 +194,7 @@ def _view(reading: _Reading, from_tally: FromTally, matching: Sequence[int]) -> 
     segments = VisitorSegments(reading.definition.segments)
     by_segment = _by_segment(segments, matching, reading.counters)
     reported, until = reading.reported
+    totals = reading.candidate_totals
     total = sum(by_segment.values(), Counters())
     document: EstimatesDocument = {
         "items": from_tally.items,
@@ -207,6 +214,7 @@ def _view(reading: _Reading, from_tally: FromTally, matching: Sequence[int]) -> 
         "uplift": uplift(reading.evidence),
         "shadow": from_tally.shadow,
         "half_life": from_tally.half_life,
+        "candidate_items": {"learned": totals.learned, "dropped": totals.dropped},
     }
     return EstimatesView(document, reading.version, reading.definition, total, from_tally.for_owner)
 
@@ -241,7 +249,7 @@ def _estimated(
     reading: _Reading, rows: Sequence[TallyRow], chosen: Sequence[int], hour: int, for_owner: bool
 ) -> FromTally:
     decayed = decayed_counts(reading.definition, reading.periods, hour)
-    return estimated(reading.definition, rows, chosen, decayed, for_owner=for_owner)
+    return estimated(reading.definition, rows, chosen, decayed, reading.candidates, for_owner=for_owner)
 
 
 def estimated(
@@ -249,6 +257,7 @@ def estimated(
     rows: Sequence[TallyRow],
     chosen: Sequence[int] = (0,),
     decayed: DecayedCounts | None = None,
+    candidates: Sequence[CandidateItem] = (),
     *,
     for_owner: bool = False,
 ) -> FromTally:
@@ -261,7 +270,7 @@ def estimated(
     segments = VisitorSegments(definition.segments)
     is_all = len(chosen) == len(segments)
     is_single = not is_all and len(chosen) == 1
-    learner = learner_of(definition, rows, None if is_all or is_single else frozenset(chosen), decayed)
+    learner = learner_of(definition, rows, None if is_all or is_single else frozenset(chosen), decayed, candidates)
     number = None if is_all else chosen[0] if is_single else 1
     estimates = learner.estimates(LEVEL, number).to_dict()
     items, of_chosen = (

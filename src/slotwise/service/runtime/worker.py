@@ -260,7 +260,7 @@ class Worker:
     def _drawn(self, placement: Placement, request: DecisionRequest, key: str | None) -> IssuedDecision:
         now, digests = self._clock(), self._digests
         once, sticky = decide.once_for(key, request, digests), decide.sticky_for(placement, request, now, digests)
-        return decide.decide(placement, request, now, once, sticky, decide.cap_for(placement, request, digests))
+        return decide.decide(placement, request, now, once, sticky, decide.caps_for(placement, request, digests))
 
     def token(self, decision: IssuedDecision) -> str:
         """Return the token with which a browser reports the outcome of a decision."""

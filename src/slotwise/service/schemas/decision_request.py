@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, ConfigDict, Discriminator, Field, StringConstraints, Tag
 
-from slotwise.service.schemas.definition import MAX_ITEMS, MAX_SLOTS
-from slotwise.service.schemas.item_schema import Strict
-from slotwise.service.schemas.name_rules import MAX_NAME
+from slotwise.service.schemas.definition import MAX_CANDIDATES, MAX_ITEMS, MAX_SLOTS
+from slotwise.service.schemas.item_schema import MAX_FEATURES, Feature, Strict
+from slotwise.service.schemas.name_rules import MAX_NAME, Name
+from slotwise.service.schemas.network_rules import checked_address
 
-MAX_CANDIDATES: Final = 1_000
 MAX_DECISIONS: Final = 100
+
+
+class Candidate(Strict):
+    """A candidate with features, for a placement that learns items from candidates."""
+
+    id: Name
+    features: Annotated[dict[Name, Feature], Field(max_length=MAX_FEATURES)] = Field(default={})
+    """Numbers and texts by name, as of the items of the placement; ignored for one of its own items."""
+
+
+CandidateInRequest = Annotated[
+    Annotated[str, Tag("=text")] | Annotated[Candidate, Tag("=object")],
+    Discriminator(lambda value: "=object" if isinstance(value, dict | Candidate) else "=text"),
+]
 
 
 class DecisionRequest(Strict):
@@ -23,6 +37,7 @@ class DecisionRequest(Strict):
                 {},
                 {"exclude": ["cocoa"], "pin": {"tea": 1}, "visitor": "9f2c41"},
                 {"candidates": ["tea", "cocoa"]},
+                {"candidates": ["tea", {"id": "mate", "features": {"price": 3.2}}]},
             ]
         }
     )
@@ -34,8 +49,9 @@ class DecisionRequest(Strict):
         default_factory=dict, json_schema_extra={"default": {}}
     )
     """Items to the slots in which they must be shown, counted from 1."""
-    candidates: Annotated[list[str], Field(min_length=1, max_length=MAX_CANDIDATES)] | None = None
-    """The only items that may be shown, of the placement's items; null for all of them."""
+    candidates: Annotated[list[CandidateInRequest], Field(min_length=1, max_length=MAX_CANDIDATES)] | None = None
+    """The only items that may be shown: ids, or objects with an id and features. They are items of the placement, or
+    any if it has `max_items`. null for all items of the placement."""
     count: Annotated[int, Field(ge=1, le=MAX_DECISIONS)] | None = None
     """The number of decisions, each for one view: all are made or none, and the response is a list. null for one."""
     context: dict[str, str] = Field(default_factory=dict, json_schema_extra={"default": {}})
@@ -43,3 +59,6 @@ class DecisionRequest(Strict):
     visitor: Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)] | None = None
     """An id of the visitor, of your choice. Only a hash of it is stored, and only if the placement is sticky or has a
     cap per visitor."""
+    address: Annotated[str, AfterValidator(checked_address)] | None = None
+    """The visitor's IP address, as your server knows it. Only a hash of its network is stored, for up to two hours, and
+    only if the placement has a cap per network."""

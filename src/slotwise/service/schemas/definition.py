@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Mapping
+from itertools import chain
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
@@ -31,6 +32,8 @@ from slotwise.service.schemas.segment_rules import MAX_COMBINATIONS, OTHER, Visi
 
 MAX_ITEMS: Final = 100_000
 MAX_SLOTS: Final = 100
+#: candidates of a decision
+MAX_CANDIDATES: Final = 1_000
 #: items times slots: memory, and time that other placements wait, grow with it
 MAX_PAIRS: Final = 2_000_000
 #: position bias of one slot relative to another: beyond, sums in the posterior overflow
@@ -159,9 +162,14 @@ class PlacementDefinition(Strict):
     sticky_seconds: Annotated[Finite, Field(ge=MIN_STICKY, le=MAX_STICKY)] | None = None
     """How long a decision's `visitor` sees the same list; null for a new list in each view."""
 
+    max_items: Annotated[int, Field(ge=1, le=MAX_ITEMS)] | None = None
+    """How many items are learned that only the candidates of decisions name. If there are more, those seen least are
+    dropped. null if candidates must be items of the placement."""
     per_visitor_hour: Annotated[int, Field(ge=1, le=MAX_PER_VISITOR)] | None = None
     """How many decisions of one `visitor` in an hour are learned from; further ones are counted as `capped` only. null
     for no cap."""
+    per_network_hour: Annotated[int, Field(ge=1, le=MAX_PER_VISITOR)] | None = None
+    """The same for the decisions of one network: an IPv4 `address`, or an IPv6 network of size /64. null for no cap."""
 
     @model_validator(mode="before")
     @classmethod
@@ -175,11 +183,11 @@ class PlacementDefinition(Strict):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        items, pairs = len(self.items), len(self.items) * self.slots
+        items, pairs = len(self.items), self.columns * self.slots
         if items < self.slots:
             raise _refusal(f"slots must be at most the number of items, {items}, got {self.slots}")
         if pairs > MAX_PAIRS:
-            raise _refusal(f"items times slots must be at most {MAX_PAIRS}, got {pairs}")
+            raise _refusal(f"{self._columns_text} times slots must be at most {MAX_PAIRS}, got {pairs}")
         seen = dict[str, str]()
         for item in self.items:
             look = appearance(item.id)
@@ -250,9 +258,9 @@ class PlacementDefinition(Strict):
         ):
             if given > most:
                 raise _refusal(f"segments must have at most {most} combinations {kind}, got {given}")
-        cells = combinations * len(self.items) * self.slots
+        cells = combinations * self.columns * self.slots
         if combinations > 1 and cells > MAX_PAIRS:
-            raise _refusal(f"items times slots times segments must be at most {MAX_PAIRS}, got {cells}")
+            raise _refusal(f"{self._columns_text} times slots times segments must be at most {MAX_PAIRS}, got {cells}")
 
     def _check_features(self) -> None:
         kinds: dict[str, tuple[bool, str]] = {}
@@ -265,6 +273,15 @@ class PlacementDefinition(Strict):
                     raise _refusal(str(error)) from error
         if len(kinds) > MAX_FEATURES:
             raise _refusal(f"items must have at most {MAX_FEATURES} different features, got {len(kinds)}")
+
+    @property
+    def columns(self) -> int:
+        """The most columns that a learner has: of items, of candidate items, and of new candidates of a decision."""
+        return len(self.items) + (0 if self.max_items is None else 2 * self.max_items + MAX_CANDIDATES)
+
+    @property
+    def _columns_text(self) -> str:
+        return "items" if self.max_items is None else f"items and twice max_items and {MAX_CANDIDATES}"
 
     @property
     def longest_window(self) -> float:
@@ -295,16 +312,23 @@ class PlacementDefinition(Strict):
         return {**pins, **pin}
 
     def control_list(
-        self, exclude: Collection[str], pin: Mapping[str, int], candidates: Collection[str] | None = None
+        self,
+        exclude: Collection[str],
+        pin: Mapping[str, int],
+        candidates: Collection[str] | None = None,
+        candidate_items: Collection[str] = (),
     ) -> tuple[str, ...]:
         """The items in control order, the order of the definition, as far as the constraints allow.
+
+        Candidate items follow, in the order of the request.
 
         >>> PlacementDefinition(slots=3, items=["a", "b", "c", "d"]).control_list(exclude=["a"], pin={"d": 1})
         ('d', 'b', 'c')
         """
         by_slot = {slot: item for item, slot in pin.items()}
         excluded, only = {*exclude, *pin}, None if candidates is None else set(candidates)
-        others = (item.id for item in self.items if item.id not in excluded and (only is None or item.id in only))
+        own = (item.id for item in self.items if only is None or item.id in only)
+        others = (item for item in chain(own, candidate_items) if item not in excluded)
         shown = (by_slot.get(slot + 1) or next(others, None) for slot in range(self.slots))
         return tuple(item for item in shown if item is not None)
 

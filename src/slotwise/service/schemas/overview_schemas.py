@@ -23,7 +23,9 @@ from slotwise.service.schemas.report_schemas import (
 
 StateKind = Literal["nothing_yet", "guardrail", "one_item", "quiet", "changed", "too_early", "close", "settled"]
 Level = Literal["fine", "look", "unknown"]
-CheckId = Literal["waiting", "late", "silent", "repeated", "capped", "several", "fresh", "fit", "drift", "half_life"]
+CheckId = Literal[
+    "waiting", "late", "silent", "repeated", "capped", "candidates", "several", "fresh", "fit", "drift", "half_life"
+]
 Measure = Literal["click_rate", "value_per_view"]
 
 _STATE: Final = {

@@ -70,7 +70,7 @@ class DecisionCounts(TypedDict):
     no_click: int
     not_shown: int
     capped: int
-    """Decisions beyond the hourly cap of their visitor, which are not learned from."""
+    """Decisions beyond the hourly cap of their visitor or network, which are not learned from."""
     late: int
     """Decisions with an outcome after their deadline, which is ignored."""
     several: int
@@ -220,6 +220,17 @@ class EstimatesDocument(TypedDict):
     half_life: float | None
     """Hours after which a count weighs half as much in the estimates. Null if counts keep their weight, also by the
     choice of "auto"."""
+    candidate_items: CandidateItemCounts
+
+
+@with_config(closed({"learned": 120, "dropped": 0}))
+class CandidateItemCounts(TypedDict):
+    """Items that only candidates of decisions name."""
+
+    learned: int
+    """Those that the placement knows now."""
+    dropped: int
+    """Those that were seen least when there were more than `max_items`; their counts were deleted."""
 
 
 @with_config(closed())

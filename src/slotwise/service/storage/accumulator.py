@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from slotwise.core.tally import clicked_most
+from slotwise.service.storage.candidate_items import SeenCandidates
 from slotwise.service.storage.count_rows import COUNTERS
 from slotwise.service.storage.decision_types import Arm, Outcome
 
@@ -95,6 +96,8 @@ class Accumulator:
         self._pairs: dict[str, dict[CountKey, _Pairs]] = defaultdict(lambda: defaultdict(_Pairs))
         self._events: dict[tuple[str, int, int, Arm, str], int] = defaultdict(int)
         self._delays: dict[tuple[str, float, int], int] = defaultdict(int)
+        #: by placement
+        self.candidates: dict[str, SeenCandidates] = defaultdict(SeenCandidates)
 
     def add(self, where: CountKey, **counts: float) -> None:
         """Add to counters."""

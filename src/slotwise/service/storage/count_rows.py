@@ -41,7 +41,7 @@ class Counters:
     #: decisions of `no_click` without a report
     silent: int = 0
     not_shown: int = 0
-    #: decisions beyond the hourly cap of their visitor, whatever their outcome
+    #: decisions beyond the hourly cap of their visitor or network, whatever their outcome
     capped: int = 0
     #: decisions with an outcome after their deadline; this and the next two do not affect learning
     late: int = 0

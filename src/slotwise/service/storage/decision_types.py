@@ -83,10 +83,21 @@ class Sticky:
         )
 
 
-class VisitorCap(NamedTuple):
-    """A visitor, as a keyed hash, and how many of their decisions in an hour are learned from."""
+class HourlyCap(NamedTuple):
+    """A visitor or a network, as a keyed hash, and how many of their decisions in an hour are learned from."""
 
     visitor: str
+    at_most: int
+
+
+Features = Mapping[str, float | str]
+
+
+class CandidateTerms(NamedTuple):
+    """Candidates of a decision that are no items of the placement, and how many such items it learns."""
+
+    #: by id
+    features: Mapping[str, Features]
     at_most: int
 
 
@@ -131,10 +142,11 @@ class IssuedDecision:
     propensities: tuple[float, ...] | None = None
     #: the decision that its list was drawn for, if a visitor sees it again
     list_of: str | None = None
-    cap: VisitorCap | None = None
-    #: whether it is beyond the cap, and not learned from
+    caps: tuple[HourlyCap, ...] = ()
+    #: whether it is beyond one of the caps, and not learned from
     capped: bool = False
     reward: RewardTerms | None = None
+    candidates: CandidateTerms | None = None
 
 
 @dataclass(frozen=True, slots=True)

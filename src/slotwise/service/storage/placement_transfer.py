@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slotwise.core.errors import InvalidInput
+from slotwise.service.storage.candidate_items import NO_CANDIDATES, CandidateItem, CandidateTables, CandidateTotals
 from slotwise.service.storage.count_rows import TALLY_COUNTS, Counters, PeriodCounters, PeriodRow, TallyRow
 from slotwise.service.storage.count_tables import ADD_COUNTERS, ADD_TALLY, PeriodTables, TotalTables
 from slotwise.service.storage.decision_types import Arm
@@ -27,9 +28,11 @@ class PlacementExport:
     periods: Sequence[PeriodRow] = ()
     period_counters: Sequence[PeriodCounters] = ()
     changes: Sequence[Change] = ()
+    candidate_items: Sequence[CandidateItem] = ()
+    candidate_totals: CandidateTotals = NO_CANDIDATES
 
 
-class PlacementTransfer(PlacementTables, PeriodTables, TotalTables):
+class PlacementTransfer(PlacementTables, PeriodTables, TotalTables, CandidateTables):
     """The part of a store that exports and imports placements."""
 
     def carry_out(self, name: str) -> PlacementExport:
@@ -45,6 +48,8 @@ class PlacementTransfer(PlacementTables, PeriodTables, TotalTables):
                 self.period_tally(name),
                 self.period_counters(name),
                 self.changes(name, MAX_CHANGES),
+                self.candidate_items(name),
+                self.candidate_totals(name),
             )
 
     def carry_in(self, placement: PlacementExport) -> None:
@@ -75,4 +80,6 @@ class PlacementTransfer(PlacementTables, PeriodTables, TotalTables):
                     for (segment, arm), counted in placement.counters.items()
                 ],
             )
+            if placement.candidate_totals != NO_CANDIDATES:
+                self.add_candidates(placement.name, placement.candidate_items, placement.candidate_totals, 1)
             self.add_periods(placement.name, placement.periods, placement.period_counters)

@@ -44,6 +44,8 @@ _OF_A_PLACEMENT = (
     "visitors",
     "visitor_hours",
     "tally",
+    "candidate_items",
+    "candidate_totals",
     "period_tally",
     "counters",
     "period_counters",

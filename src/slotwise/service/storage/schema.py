@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 #: A store with another version is refused. It changes with every change of `SCHEMA`.
-SCHEMA_VERSION: Final = 11
+SCHEMA_VERSION: Final = 12
 
 SCHEMA: Final = """
 CREATE TABLE placements (
@@ -40,6 +40,7 @@ CREATE TABLE changes (
 -- `propensities`, one per slot, are filled in after the decision was answered.
 -- `capped` decisions are beyond their visitor's hourly cap, and not counted in the tally.
 -- `reward` is what events are worth (JSON), `events` are those after the outcome, accepted before `events_until`.
+-- `candidates` are the items in the list that only its candidates named, with their features (JSON).
 -- `list_of` is the decision whose list a returning visitor sees again; that decision has the propensities.
 CREATE TABLE decisions (
     id TEXT PRIMARY KEY,
@@ -61,6 +62,7 @@ CREATE TABLE decisions (
     reward TEXT,
     events_until DOUBLE PRECISION,
     events TEXT,
+    candidates TEXT,
     capped SMALLINT NOT NULL,
     late SMALLINT NOT NULL DEFAULT 0,
     final SMALLINT NOT NULL DEFAULT 0
@@ -122,6 +124,29 @@ CREATE TABLE tally (
 ) WITHOUT ROWID;
 
 CREATE INDEX changed ON tally (placement, revision);
+CREATE INDEX tally_by_item ON tally (placement, item);
+
+-- Items that only candidates of decisions name: `since` is the revision with which one was learned, `revision` the last
+-- one with other features.
+CREATE TABLE candidate_items (
+    placement TEXT NOT NULL,
+    item TEXT NOT NULL,
+    features TEXT NOT NULL,
+    seen BIGINT NOT NULL,
+    since BIGINT NOT NULL,
+    revision BIGINT NOT NULL,
+    PRIMARY KEY (placement, item)
+) WITHOUT ROWID;
+
+CREATE INDEX candidates_by_seen ON candidate_items (placement, seen, item);
+CREATE INDEX candidates_changed ON candidate_items (placement, revision);
+
+CREATE TABLE candidate_totals (
+    placement TEXT PRIMARY KEY,
+    learned BIGINT NOT NULL,
+    dropped BIGINT NOT NULL,
+    dropped_seen BIGINT NOT NULL
+) WITHOUT ROWID;
 
 CREATE TABLE period_tally (
     placement TEXT NOT NULL,

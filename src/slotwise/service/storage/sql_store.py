@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from slotwise.service.storage.accumulator import Accumulator, CountKey
 from slotwise.service.storage.alerts_table import AlertTable
+from slotwise.service.storage.candidate_items import candidates_of, candidates_text
 from slotwise.service.storage.count_tables import (
     ADD_COUNTERS,
     ADD_EVENTS,
@@ -33,7 +34,7 @@ from slotwise.service.storage.visitor_caps import cap, drop_hours
 
 _INSERT = (
     "INSERT INTO decisions (id, placement, items, arm, issued, deadline, segment, waits, propensities, "
-    "list_of, capped, reward, events_until) VALUES ROWS"
+    "list_of, candidates, capped, reward, events_until) VALUES ROWS"
 )
 _ADD_DELAYS = adding("delays", ("placement", "at_most", "number"), ("clicks",))
 
@@ -174,6 +175,7 @@ class Store(PlacementTransfer, DecisionLog, AlertTable):
                     decision.waits_seconds,
                     None if propensities is None else written(propensities),
                     decision.list_of,
+                    candidates_text(decision),
                     int(decision.capped),
                     *(decision.reward or (None, None)),
                 )
@@ -191,8 +193,8 @@ class Store(PlacementTransfer, DecisionLog, AlertTable):
         """Count decisions past their deadline, each exactly once; returns their number."""
         with self.transaction():
             due = self.all(
-                "SELECT id, placement, segment, arm, issued, items, waits, reported, capped, reward, events, "
-                f"{OUTCOME} FROM decisions WHERE final = 0 AND deadline <= ? ORDER BY deadline "
+                "SELECT id, placement, segment, arm, issued, items, waits, reported, capped, candidates, reward, "
+                f"events, {OUTCOME} FROM decisions WHERE final = 0 AND deadline <= ? ORDER BY deadline "
                 f"LIMIT ?{self.skip_locked}",
                 (now, at_most),
             )
@@ -201,12 +203,14 @@ class Store(PlacementTransfer, DecisionLog, AlertTable):
             drop_keys(self, now, at_most)
             count = Accumulator()
             silent: dict[tuple[CountKey, str], int] = {}
-            for _, placement, segment, arm, issued, listed, waits, reported, capped, *columns in due:
+            for _, placement, segment, arm, issued, listed, waits, reported, capped, candidates, *columns in due:
                 reward, events, *outcome_columns = columns
                 where = CountKey(placement, hour_of(issued), segment, arm)
                 if capped:
                     count.add(where, capped=1)
                     continue
+                if candidates is not None and outcome_columns[0] != "not_shown":
+                    count.candidates[placement].add(candidates_of(candidates))
                 if outcome_columns[0] is None and events is None:
                     # most decisions have no report, and many share a list
                     key = where, listed
@@ -236,6 +240,8 @@ class Store(PlacementTransfer, DecisionLog, AlertTable):
         )
         self.many(ADD_TALLY, [(placement, *row, revision) for row in count.tally(placement)])
         self.many(ADD_PERIOD_TALLY, [(placement, *row, revision) for row in count.periods(placement)])
+        if placement in count.candidates:
+            self.count_candidates(placement, count.candidates[placement], revision)
 
     def compact(self, before: float, at_most: int) -> int:
         """Delete decisions that were final, and past their last event, before then; returns their number.

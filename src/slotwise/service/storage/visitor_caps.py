@@ -1,4 +1,4 @@
-"""The hourly cap: of one visitor's decisions in an hour, only so many are learned from.
+"""The hourly caps: of the decisions of one visitor, or network, in an hour, only so many are learned from.
 
 A decision is capped when it is issued, before its outcome is known, so that the cap does not bias the estimates.
 """
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from slotwise.service.storage.decision_types import HOUR, IssuedDecision, hour_of
+from slotwise.service.storage.decision_types import HOUR, HourlyCap, IssuedDecision, hour_of
 from slotwise.service.storage.sql_base import Database, adding
 
 _ADD = adding("visitor_hours", ("placement", "visitor", "start"), ("decisions",)) + (
@@ -22,8 +22,8 @@ _DROP = (
 
 
 def cap(database: Database, decisions: Sequence[IssuedDecision]) -> list[IssuedDecision]:
-    """The decisions, those beyond the cap of their visitor marked."""
-    added = Counter(_key(decision) for decision in decisions if decision.cap is not None)
+    """The decisions, those beyond one of their caps marked."""
+    added = Counter(_key(decision, limit) for decision in decisions for limit in decision.caps)
     if not added:
         return [*decisions]
     rows = database.many(_ADD, [(*key, count) for key, count in sorted(added.items())])
@@ -32,11 +32,12 @@ def cap(database: Database, decisions: Sequence[IssuedDecision]) -> list[IssuedD
         before[key] -= count
     marked = []
     for decision in decisions:
-        if decision.cap is not None:
-            key = _key(decision)
+        capped = False
+        for limit in decision.caps:
+            key = _key(decision, limit)
             before[key] += 1
-            decision = replace(decision, capped=before[key] > decision.cap.at_most)
-        marked.append(decision)
+            capped |= before[key] > limit.at_most
+        marked.append(replace(decision, capped=True) if capped else decision)
     return marked
 
 
@@ -45,6 +46,5 @@ def drop_hours(database: Database, now: float, at_most: int) -> None:
     database.all(_DROP.format(skip_locked=database.skip_locked), (hour_of(now) - HOUR, at_most))
 
 
-def _key(decision: IssuedDecision) -> tuple[str, str, int]:
-    assert decision.cap is not None
-    return decision.placement, decision.cap.visitor, hour_of(decision.issued)
+def _key(decision: IssuedDecision, limit: HourlyCap) -> tuple[str, str, int]:
+    return decision.placement, limit.visitor, hour_of(decision.issued)

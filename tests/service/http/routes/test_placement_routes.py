@@ -32,7 +32,15 @@ def test_a_placement_is_put_read_and_listed(client: Client) -> None:
     wanted = {"name": fresh, **asked, "policy": None, "window_seconds": 1800.0, "position_bias": None}
     wanted |= {"segments": {}, "half_life": None, "values": None}
     wanted |= {"mode": "live", "exploring": True, "pin": {}, "new_items_at_most": None, "sticky_seconds": None}
-    wanted |= {"per_visitor_hour": None, "reward": None, "reward_days": 0.0, "guardrails": [], "alert_url": None}
+    wanted |= {
+        "max_items": None,
+        "per_network_hour": None,
+        "per_visitor_hour": None,
+        "reward": None,
+        "reward_days": 0.0,
+        "guardrails": [],
+        "alert_url": None,
+    }
     assert first.json() == again.json() == client.get(f"/v1/placements/{fresh}").json() == wanted
     listed = client.get("/v1/placements").json()["placements"]
     assert {"name": fresh, "slots": 2, "item_count": 3}.items() <= next(p for p in listed if p["name"] == fresh).items()
@@ -173,6 +181,7 @@ def test_estimates_have_exactly_the_fields_of_the_contract(client: Client, name:
         "uplift",
         "shadow",
         "half_life",
+        "candidate_items",
     }
     fields = {"id", "attractiveness", "low", "high", "probability_in_best_list", "shown", "clicks"}
     assert all(set(item) == fields for item in found["items"])
