@@ -1,17 +1,27 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from slotwise.core.errors import InvalidInput
-from slotwise.service.reports.uplift import ALWAYS, Span, SpanTexts, UpliftEvidence, read_evidence, uplift
+from slotwise.service.reports.uplift import (
+    ALWAYS,
+    Span,
+    SpanTexts,
+    UpliftEvidence,
+    read_evidence,
+    uplift,
+    views_by_period,
+)
 from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.storage import Store, open_store
-from slotwise.service.storage.count_rows import ArmCounts, CountPeriod
+from slotwise.service.storage.count_rows import ArmCounts, CountPeriod, ItemClicks
 from slotwise.service.storage.decision_types import Arm, IssuedDecision, Outcome, Report, new_id
 from slotwise.service.storage.placements_table import Change
 from tests.postgres import Postgres
@@ -192,3 +202,18 @@ def test_changes_of_the_share_are_read_from_the_changes_of_the_definition(store:
         changed = definition(window_seconds=100.0 + number)
         store.put_placement("home", changed.text(), Change(MONDAY + number, json.dumps(what)))
     assert read_evidence(store, "home", definition()).changed == [MONDAY + 1.0]
+
+
+def test_the_spread_of_values_is_not_understated_where_views_have_several_clicks() -> None:
+    """Counts of items do not say which were clicked together, so the sum of squares is a bound; exact for one click."""
+    rng, hour, values = np.random.default_rng(4), CountPeriod(0), {"a": 1.0, "b": 5.0, "c": 2.0}
+    for most in (1, 2, 3):
+        views = [rng.choice([*values], rng.integers(1, most + 1), replace=False).tolist() for _ in range(200)]
+        clicks = Counter(item for clicked in views for item in clicked)
+        rows = [ItemClicks(hour, "", "learned", item, count) for item, count in clicks.items()]
+        arms = [ArmCounts(hour, "", "learned", len(views), 100, 0.0, 0.0)]
+        ((*_, sums),) = views_by_period(UpliftEvidence(ALWAYS, arms, rows, [], values, slots=3))
+        of_views = [sum(values[item] for item in clicked) for clicked in views]
+        assert sums.total == sum(of_views)
+        assert sums.squares >= sum(value**2 for value in of_views)
+        assert (sums.squares == sum(value**2 for value in of_views)) is (most == 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypedDict, Unpack
@@ -100,6 +100,8 @@ class UpliftEvidence(NamedTuple):
     changed: Sequence[float]
     #: values of items that have one
     values: Mapping[str, float]
+    #: the most clicks of a view
+    slots: int = 1
 
 
 def read_evidence(
@@ -123,7 +125,9 @@ def read_evidence(
     clicks: list[ItemClicks] = []
     if values and not _have_values(arms):
         clicks = [*filter(is_wanted, store.item_clicks(name, since, until, by_segment=by_segment))]
-    return UpliftEvidence(span, arms, clicks, changes_of_share(store.changes(name, MAX_CHANGES)), values)
+    return UpliftEvidence(
+        span, arms, clicks, changes_of_share(store.changes(name, MAX_CHANGES)), values, definition.slots
+    )
 
 
 def uplift(evidence: UpliftEvidence) -> UpliftDocument | None:
@@ -183,9 +187,13 @@ def changes_of_share(changes: Iterable[Change]) -> list[float]:
 def views_by_period(evidence: UpliftEvidence) -> Iterator[tuple[CountPeriod, str, Arm, Sums]]:
     """The sums by period, segment and arm, in the measure that is compared."""
     values: dict[tuple[CountPeriod, str, Arm], Sums] = defaultdict(Sums)
+    clicks: Counter[tuple[CountPeriod, str, Arm]] = Counter()
+    largest: dict[tuple[CountPeriod, str, Arm], float] = defaultdict(float)
     for row in evidence.clicks:
-        value = evidence.values.get(row.item, 1.0)
-        values[row.period, row.segment, row.arm] += Sums(0, row.clicks * value, row.clicks * value**2)
+        key, value = (row.period, row.segment, row.arm), evidence.values.get(row.item, 1.0)
+        values[key] += Sums(0, row.clicks * value, row.clicks * value**2)
+        clicks[key] += row.clicks
+        largest[key] = max(largest[key], value)
     have_values = _have_values(evidence.arms)
     for counts in evidence.arms:
         views = counts.clicked + counts.no_click
@@ -198,7 +206,9 @@ def views_by_period(evidence: UpliftEvidence) -> Iterator[tuple[CountPeriod, str
             yield counts.period, counts.segment, counts.arm, Sums.of_clicks(views, counts.clicked)
         elif counts.period.hours:
             key = counts.period, counts.segment, counts.arm
-            yield *key, Sums(views) + values[key]
+            # the square of m values of one view has m(m - 1) products more, each at most the largest value squared
+            products = evidence.slots * max(0, clicks[key] - counts.clicked)
+            yield *key, Sums(views) + values[key] + Sums(0, 0.0, products * largest[key] ** 2)
         # counts from before there were periods do not know which item was clicked in which arm
 
 
