@@ -192,8 +192,10 @@ def draw_for_segment(posterior: HierarchicalPosterior, rng: np.random.Generator)
         if number_of_segments > 1:
             rate = prior / (draw.level[item] * _drawn_segment_mean(draw, posterior.items, segment, item))
         shape = prior + counts.clicks[IN_USE, segment, item]
-        for slot in range(slots):
-            rate += bias[slot] * counts.passes[segment, item, slot]
+        # most items of a large catalogue have no passes, and reading them would take most of the time
+        if counts.item_rounds[item] > 0.0:
+            for slot in range(slots):
+                rate += bias[slot] * counts.passes[segment, item, slot]
         if waiting > 0.0:
             flying = 0.0
             for slot in range(slots):
