@@ -106,8 +106,13 @@ def _table(rows: Any) -> list[list[Any]]:
 
 
 def _check(value: Any, text: bool, item: int, number: int) -> None:
-    if value is not None:
+    if value is not None and not is_plain_value(value, text):
         check_value(f"features[{item}][{number}]", value, text, "others in its column")
+
+
+def is_plain_value(value: Any, text: bool) -> bool:
+    """Whether `check_value` accepts a value for certain; quicker, as no name is put together for an error."""
+    return type(value) is str if text else type(value) is float and abs(value) <= MAX_SIZE
 
 
 def check_value(name: str, value: Any, text: bool, others: str) -> None:

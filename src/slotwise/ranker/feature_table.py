@@ -9,7 +9,7 @@ import numpy as np
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
-from slotwise.core.feature_encoder import Encoder, check_value
+from slotwise.core.feature_encoder import Encoder, check_value, is_plain_value
 from slotwise.core.types import FloatArray
 
 #: columns of the encoded features, a category being one: fitting them takes time in proportion to the square
@@ -54,6 +54,8 @@ class FeatureTable:
                     f"features of {validation.short(item)} must have names of text, not empty, "
                     f"got {validation.short(name)}"
                 )
+            if name in self._is_text and is_plain_value(value, self._is_text[name]):
+                continue
             field = f"the feature {validation.short(name)} of {validation.short(item)}"
             check_value(field, value, self._is_text.get(name, isinstance(value, str)), "others of other items")
         return {name: value if isinstance(value, str) else float(value) for name, value in given.items()}

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from slotwise.service.placements import placement_registry
+from slotwise.service.placements.admission import TooManyWaiting
 from slotwise.service.placements.placement_registry import Placements
 from slotwise.service.reports import estimate_service, placement_estimates
 from slotwise.service.storage import Store, open_store
-from slotwise.service.storage.admission import TooManyWaiting
 from tests.service.serving import serving
 
 

@@ -17,11 +17,11 @@ from starlette.types import Receive, Scope, Send
 from slotwise.core.errors import SlotwiseError, StoreRefused, StoreUnavailable
 from slotwise.service.decisions.outcome_tokens import ForgedToken
 from slotwise.service.http.http_schemas import ProblemDocument
+from slotwise.service.placements.admission import TooManyWaiting
 from slotwise.service.placements.definition_edits import StaleVersion, UnknownItem
 from slotwise.service.placements.placement_registry import BrokenPlacement, UnknownPlacement
 from slotwise.service.schemas.report_schemas import FieldProblem
 from slotwise.service.schemas.validation_errors import faults
-from slotwise.service.storage.admission import TooManyWaiting
 
 MEDIA_TYPE: Final = "application/problem+json"
 #: no response may be taken for another type than its own

@@ -19,7 +19,7 @@ class Admission:
     ...     with reading:
     ...         pass
     Traceback (most recent call last):
-    slotwise.service.storage.admission.TooManyWaiting: 1 reads are waiting already: try again later
+    slotwise.service.placements.admission.TooManyWaiting: 1 reads are waiting already: try again later
     """
 
     def __init__(self, at_most: int, what: str) -> None:

@@ -48,8 +48,10 @@ def candidate_list(
         look = appearance(_checked(id))
         if (same := placement.looks.get(look) or looks.setdefault(look, id)) != id:
             raise InvalidInput(f"candidates must be different, got {id!a} and {same!a}, which look the same")
-    if any(others.values()):
+    if names := {name for features in others.values() for name in features}:
         check_pooling(placement.learner.policy, 1, has_features=True)
+        for name in names:
+            _checked(name)
     for item in exclude:
         others.pop(item, None)
     return CandidateList(items, others)

@@ -11,12 +11,12 @@ from itertools import repeat
 from typing import Final, TypeVar
 
 from slotwise.core.errors import SlotwiseError, StoreUnavailable
+from slotwise.service.placements.admission import Admission
 from slotwise.service.placements.placement_state import NewCounts, Placement
 from slotwise.service.placements.propensities import Propensities
 from slotwise.service.placements.store_sync import UnreadablePlacement, read_changes, with_counts
 from slotwise.service.schemas.name_rules import is_name
 from slotwise.service.storage import Store
-from slotwise.service.storage.admission import Admission
 from slotwise.service.storage.count_rows import Counters
 from slotwise.service.storage.decision_types import Arm, hour_of
 from slotwise.service.storage.placements_table import Version

@@ -20,6 +20,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from slotwise.core.errors import StoreUnavailable
+from slotwise.service.placements.admission import Admission
 from slotwise.service.placements.placement_registry import Placements
 from slotwise.service.placements.placement_state import Placement
 from slotwise.service.reports.history import summary_of
@@ -32,7 +33,6 @@ from slotwise.service.schemas.overview_schemas import ItemsPage, OverviewDocumen
 from slotwise.service.schemas.report_schemas import EstimatesDocument
 from slotwise.service.schemas.segment_rules import VisitorSegments
 from slotwise.service.storage import open_store
-from slotwise.service.storage.admission import Admission
 from slotwise.service.storage.decision_types import hour_of
 
 #: different estimates of large placements that wait for the other process, each of which takes seconds

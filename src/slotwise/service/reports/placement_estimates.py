@@ -17,6 +17,7 @@ from slotwise.service.learning.half_life_selection import decayed_counts, read_p
 from slotwise.service.learning.learner_factory import learner_of, matrices, numbered, read_candidates, shows
 from slotwise.service.learning.outcome_window import window_now
 from slotwise.service.learning.period_counts import PeriodCounts
+from slotwise.service.placements.admission import Admission
 from slotwise.service.placements.placement_registry import Placements, UnknownPlacement
 from slotwise.service.reports.lru_cache import LruCache
 from slotwise.service.reports.uplift import ALWAYS, Span, UpliftEvidence, read_evidence, uplift
@@ -33,7 +34,6 @@ from slotwise.service.schemas.report_schemas import (
 from slotwise.service.schemas.segment_rules import VisitorSegments
 from slotwise.service.schemas.timestamps import rfc3339
 from slotwise.service.storage import Store
-from slotwise.service.storage.admission import Admission
 from slotwise.service.storage.candidate_items import CandidateItem, CandidateTotals
 from slotwise.service.storage.count_rows import Counters, TallyRow
 from slotwise.service.storage.decision_types import Arm

@@ -7,18 +7,26 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, StringConstraints, Tag
 
 from slotwise.service.schemas.definition import MAX_CANDIDATES, MAX_ITEMS, MAX_SLOTS
-from slotwise.service.schemas.item_schema import MAX_FEATURES, Feature, Strict
-from slotwise.service.schemas.name_rules import MAX_NAME, Name
+from slotwise.service.schemas.item_schema import MAX_FEATURES, Finite, Strict
+from slotwise.service.schemas.name_rules import MAX_NAME
 from slotwise.service.schemas.network_rules import checked_address
 
 MAX_DECISIONS: Final = 100
 
 
+#: a number or a text; strict, so that neither becomes the other
+FeatureInRequest = Finite | str
+
+
 class Candidate(Strict):
     """A candidate with features, for a placement that learns items from candidates."""
 
-    id: Name
-    features: Annotated[dict[Name, Feature], Field(max_length=MAX_FEATURES)] = Field(default={})
+    # of a thousand candidates at a time, so what takes calls into Python is checked once a name: `candidate_list`
+    id: Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
+    features: Annotated[
+        dict[Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)], FeatureInRequest],
+        Field(max_length=MAX_FEATURES),
+    ] = Field(default={})
     """Numbers and texts by name, as of the items of the placement; ignored for one of its own items."""
 
 
