@@ -1,7 +1,7 @@
 """`python -m benchmarks.service_goals`: what a decision costs the service, each figure with its floor.
 
-The machine is often busy, so the processor's time for a request stands beside the rate. `benchmarks.versions` measures the
-same beside an earlier checkout.
+The machine is often busy, so the processor's time for a request stands beside the rate. `benchmarks.versions`
+measures a checkout beside an earlier one.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def _one_process(folder: Path) -> None:
         rates, costs = zip(*(_rate_and_cost(port, process) for _ in range(TURNS)), strict=True)
         decisions = statistics.median(rates)
         print(
-            f"durable decisions of one process, SQLite: {decisions:,.0f} /s, {statistics.median(costs) * 1e6:.0f} us of "
-            f"the processor each (aim {AIM:,} /s)"
+            f"durable decisions of one process, SQLite: {decisions:,.0f} /s (aim {AIM:,}), "
+            f"{statistics.median(costs) * 1e6:.0f} us of the processor each"
         )
         slow = show_latencies("decisions", port, decisions / 2)
         verdict("10 ms / 99 % within", P99 / slow, 1.0)

@@ -37,7 +37,7 @@ def test_every_worker_has_the_counts_of_the_store(tmp_path: Path, changes: dict[
                     decision = await worker.decide("home", DecisionRequest.model_validate({"candidates": candidates}))
                     await worker.report(decision.id, Outcome("clicked", decision.items[0]))
                 clock.now += 60.0
-                await one.counting.finalise()
+                await one.background.finalise()
                 for worker in (one, other):
                     await worker.refresh()
                     made.append(id((await worker.placement("home")).learner))
