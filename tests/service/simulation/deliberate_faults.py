@@ -92,8 +92,8 @@ FAULTS = [
     Fault(
         "one view of a visitor too many is learned from",
         "storage.visitor_caps",
-        "before[key] > decision.cap.at_most",
-        "before[key] > decision.cap.at_most + 1",
+        "before[key] > limit.at_most",
+        "before[key] > limit.at_most + 1",
     ),
     Fault(
         "a request that was refused for want of time is written after all",
