@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from slotwise.core.rankings import Rankings
-from slotwise.core.types import EMPTY, NO_CLICK, BoolArray, FloatArray, IntArray
+from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray
 from slotwise.estimators.diagnostics import CLOSE, MIN_EXPECTED_CLICKS
 from slotwise.estimators.likelihoods.list_kernels import add_products
 
@@ -103,7 +103,7 @@ def find_departures(rankings: Rankings, odds: FloatArray, likeliest: FloatArray)
     of_bots = filled / ((1.0 - share) * lists.chances + share * filled)
     bots = _directed("bots", lists, nuisance, of_bots, share, share * filled[:, 0])
     top_to_bottom = _directed("top to bottom", lists, nuisance, below, 1.0)
-    mixed = _mixed_visitors(_Lists.of(rankings, likeliest), likeliest[0])
+    mixed = _mixed_visitors(_Lists.of(rankings, likeliest), odds[0])
     # mixed visitors also turn these two scores around
     p_values = [mixed.p_value, 1.0 - bots.p_value, 1.0 - top_to_bottom.p_value]
     return [bots, top_to_bottom, mixed._replace(p_value=min(1.0, 3.0 * float(np.fmin.reduce(p_values))))]
@@ -264,7 +264,7 @@ def _mixed_visitors(lists: _Lists, alpha: FloatArray) -> DepartureTest:
         "mixed visitors",
         law.tail(seen),
         math.exp(2.0 * math.sqrt(smallest)),
-        is_small or smallest <= pairs.spread(alpha, information > 0.0) ** 2,
+        is_small or smallest <= pairs.spread(alpha) ** 2,
     )
 
 
@@ -340,12 +340,13 @@ class _Pairs(NamedTuple):
         of_cells = residuals[self.cells]
         return self.sums(of_cells, self.chance) - means * self.total(of_cells)
 
-    def spread(self, alpha: FloatArray, is_tested: BoolArray) -> float:
-        """The standard deviation of log α of the items that are tested with each other."""
-        of_items = alpha[np.argsort(self.place)[-len(is_tested) :]]
+    def spread(self, alpha: FloatArray) -> float:
+        """The standard deviation of log α, from all pairs that were on a list together."""
+        of_items = alpha[np.argsort(self.place)[-int(self.place.max()) - 1 :]]
         is_known = (of_items > 0.0) & np.isfinite(of_items)
         log_alpha = np.log(np.where(is_known, of_items, 1.0))
-        used = is_tested & is_known & is_known[:, None]
+        together = self.sums(np.ones(len(self.item)), np.ones(len(self.item))) > 0.0
+        used = together & is_known & is_known[:, None] & ~np.eye(len(together), dtype=bool)
         differences = (log_alpha - log_alpha[:, None])[used]
         return math.sqrt(float((differences**2).mean()) / 2.0) if used.any() else 0.0
 
