@@ -10,6 +10,8 @@ from typing import Any
 
 FOLDER = Path(__file__).parent
 ENVIRONMENTS = Path("results/peers")
+#: without bytecode, which Python writes when a module is first imported
+QUICKLY = ("--quiet", "--disable-pip-version-check", "--no-compile")
 #: longest run of a driver
 MAX_SECONDS = 1800.0
 
@@ -38,7 +40,7 @@ def install(name: str) -> Path:
     if not done.exists() or done.read_text() != pins.read_text():
         _call([sys.executable, "-m", "venv", "--clear", str(folder)])
         python = str(folder / "bin" / "python")
-        _call([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", str(pins)])
+        _call([python, "-m", "pip", "install", *QUICKLY, "-r", str(pins)])
         done.write_text(pins.read_text())
     return folder / "bin" / "python"
 
