@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from subprocess import Popen
 
+from benchmarks.postgresql_server import postgresql
 from benchmarks.service import (
     TURNS,
     Client,
@@ -30,7 +31,6 @@ from benchmarks.service import (
     show_latencies,
     verdict,
 )
-from tests.postgres import postgres
 
 #: decisions a second
 AIM = 10_000
@@ -58,7 +58,7 @@ def main() -> None:
         print("the service, each figure with its floor")
         _one_process(Path(folder))
         _slow_placements(Path(folder))
-    _two_processes()
+        _two_processes(Path(folder))
 
 
 def _one_process(folder: Path) -> None:
@@ -113,11 +113,13 @@ async def _decide(client: Client, name: str, bodies: Iterator[str]) -> None:
         await client.send("POST", f"/v1/placements/{name}/decisions", next(bodies))
 
 
-def _two_processes() -> None:
-    with contextlib.contextmanager(postgres.__wrapped__)() as database:  # type: ignore[attr-defined]
+def _two_processes(folder: Path) -> None:
+    # PostgreSQL runs as another user
+    folder.chmod(0o755)
+    with postgresql(folder) as (store, _):
         rates = []
         for workers in (1, 2):
-            with serving(database.fresh(), workers=workers) as (port, _):
+            with serving(store, workers=workers) as (port, _):
                 put(port, "bench", 20)
                 asyncio.run(rate(port, seconds=2.0))
                 rates.append(statistics.median(asyncio.run(rate(port)) for _ in range(TURNS)))
