@@ -60,15 +60,32 @@ def peers() -> str:
         "| --- | --- |" + " ---: |" * 3,
     ]
     for row in found["fitting"]:
-        log = "position bias" if row["log"] == "xlogit" else "no position bias"
+        log = row["log"]
         if "failed" in row:
             lines.append(f"| {log} | {row['peer']} | not run: {row['failed']} | | |")
             continue
         coverage = f"{row['coverage']:.2f}" if "coverage" in row else "none given"
         lines.append(f"| {log} | {_tool(row)} | {row['seconds']:.2g} | {row['error']:.3f} | {coverage} |")
+    if "services" in found:
+        lines += ["", *_services(found["services"])]
     about = f"Commit {found['commit']}, {found['date']}, {found['replications']} runs of {found['rounds']:,} rounds."
     logs = f"The logs have {found['views']:,} views, 20 items and 5 slots. `make peers` measures them."
     return "\n".join(lines) + f"\n\n{about} {logs}"
+
+
+def _services(rows: list[dict[str, Any]]) -> list[str]:
+    lines = [
+        "| service | decisions per second | processor time of one, with its database | 99 % at half of that load "
+        "| lost after `kill -9` |",
+        "| --- |" + " ---: |" * 4,
+    ]
+    for row in rows:
+        if "failed" in row:
+            lines.append(f"| {row['service']} | not run: {row['failed']} | | | |")
+            continue
+        times = f"{1e3 * row['processor']:.2f} ms | {1e3 * row['p99']:.0f} ms"
+        lines.append(f"| {row['service']} | {_rounded(row['rate'])} | {times} | {row['lost']} |")
+    return lines
 
 
 def _tool(row: dict[str, Any]) -> str:
