@@ -173,6 +173,11 @@ def test_events_need_a_reward_and_a_list_that_was_shown(client: Client, name: st
     client.report(unseen, shown=False)
     assert "not shown" in add(client, unseen, event).json()["detail"]
     assert client.report(client.decide(name), shown=False, events=[{"name": "cart"}]).status_code == 422
+    bought = client.decide(name)
+    add(client, bought, event)
+    refused = client.report(bought, shown=False)
+    assert refused.status_code == 422
+    assert "events of this list were reported" in refused.json()["detail"]
     assert add(client, {"id": "0" * 32}, event).status_code == 404
     assert add(client, plain).status_code == 422
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import json
@@ -17,7 +18,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from slotwise.service.runtime import alerting, webhook
+from slotwise.service.placements.definition_edits import patched
+from slotwise.service.runtime import Worker, alerting, webhook
+from slotwise.service.schemas.definition import PlacementDefinition
 from tests.service.serving import THREE, Client, serving
 from tests.waiting import FOR_EVER, wait_for
 
@@ -131,6 +134,19 @@ def test_a_broken_guardrail_is_reported_and_holds_the_placement_until_it_is_put_
         overview = client.get("/v1/placements/home/overview").json()
         assert [each["state"] for each in overview["guardrails"]] == ["unclear"]
         assert client.get("/v1/placements/home").json()["mode"] == "live"
+
+
+def test_a_placement_that_was_put_back_is_not_held_by_what_was_read_before(tmp_path: Path) -> None:
+    async def mode() -> str:
+        definition = PlacementDefinition(slots=1, items=["a"])  # type: ignore[list-item]
+        async with Worker(f"sqlite:///{tmp_path}/store.db", placements={"home": definition}) as worker:
+            evaluated = await worker.placement("home")
+            for change in ("held", "live"):
+                await worker.changing.change("home", patched({"mode": change}))
+            await worker.alerts._hold(evaluated, "carts is broken")
+            return (await worker.newest("home")).definition.mode
+
+    assert asyncio.run(mode()) == "live"
 
 
 def test_a_guardrail_that_only_alerts_changes_nothing(tmp_path: Path, receiver: Receiver) -> None:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from slotwise.core.errors import InvalidInput, SlotwiseError, StoreUnavailable
-from slotwise.service.placements.definition_edits import patched
+from slotwise.service.placements.definition_edits import ExpectedVersion, StaleVersion, patched
 from slotwise.service.placements.placement_registry import Placements, UnknownPlacement
 from slotwise.service.placements.placement_state import Placement
 from slotwise.service.placements.placement_updates import PlacementUpdates
@@ -101,9 +101,11 @@ class Alerts:
 
     async def _hold(self, placement: Placement, reason: str) -> None:
         log.warning("placement held", extra={"placement": placement.name, "problem": reason})
+        # what was put back meanwhile is not held again by evidence from before
+        evaluated = ExpectedVersion(versions=frozenset({placement.version}))
         try:
-            await self._changing.change(placement.name, patched({"mode": "held"}), reason=reason)
-        except UnknownPlacement:
+            await self._changing.change(placement.name, patched({"mode": "held"}), evaluated, reason)
+        except (UnknownPlacement, StaleVersion):
             return
 
     async def watch(self) -> None:

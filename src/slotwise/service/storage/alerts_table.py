@@ -39,6 +39,9 @@ class AlertTable(Database):
     def note_state(self, placement: str, topic: str, state: str, message: str | None, now: float) -> None:
         """Store the state of a topic; if it is new, its message is sent, unless there is none."""
         with self.transaction():
+            # nothing is left of a placement that was deleted
+            if not self.all(f"SELECT 1 FROM placements WHERE name = ?{self.for_existence}", (placement,)):
+                return
             self.all(_NOTE, (placement, topic, state, message, now, None if message is None else now))
 
     def claim_alerts(self, now: float, at_most: int) -> list[PendingAlert]:

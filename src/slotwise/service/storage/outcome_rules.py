@@ -67,7 +67,10 @@ class ReportedDecision:
         if report.outcome is None:
             return self._take_events(report, count)
         before, outcome = self.outcome, report.outcome
-        if why := fault_of(self.reward, outcome.events):
+        why = fault_of(self.reward, outcome.events)
+        if self.events and outcome.kind == "not_shown":
+            why = "shown must not be false: events of this list were reported"
+        if why is not None:
             return Receipt("invalid_event", self.items, before, why)
         verdict = judge(
             outcome, now=report.now, items=self.items, deadline=self.deadline, final=self.final, recorded=before
