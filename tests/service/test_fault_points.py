@@ -123,7 +123,7 @@ def run_hanging(folder: Path, step: int) -> int:
         here = folder / f"{number}"
         here.mkdir()
         if not hang_at(number, here):
-            return number // step
+            return (number - 1) // step
     raise AssertionError
 
 
@@ -151,7 +151,7 @@ def run_postgresql(name: str, postgres: Postgres, step: int) -> int:
             connection.execute(f"TRUNCATE {names}".encode())
         with cutting(postgres.folder) as (proxy, url):
             if not survive_cut(name, wanted, url, proxy, number):
-                return number // step
+                return (number - 1) // step
     raise AssertionError
 
 
