@@ -80,6 +80,17 @@ class Placement:
 
 
 @dataclass
+class Alert:
+    """The last state of a topic, and when its message is sent."""
+
+    state: str
+    message: str | None
+    since: float
+    next_try: float | None
+    attempts: int = 0
+
+
+@dataclass
 class Model:
     placements: dict[str, Placement] = field(default_factory=dict)
     #: where the versions of those that were deleted ended
@@ -90,6 +101,7 @@ class Model:
     #: what was counted, by placement, beginning, hours, segment, arm and then a counter's name or slot, item and count
     periods: Counter[tuple[Any, ...]] = field(default_factory=Counter)
 
+    alerts: dict[tuple[str, str], Alert] = field(default_factory=dict)
     #: what was believed at the ends of hours, by placement and their beginning
     ends: dict[tuple[str, int], str] = field(default_factory=dict)
 
@@ -104,6 +116,24 @@ class Model:
         for key in old:
             self.periods[(key[0], key[1] // DAY * DAY, 24, *key[3:])] += self.periods.pop(key)
         return len(days)
+
+    def note_state(self, name: str, topic: str, state: str, message: str | None, now: float) -> None:
+        alert = self.alerts.get((name, topic))
+        if name in self.placements and (alert is None or alert.state != state):
+            self.alerts[name, topic] = Alert(state, message, now, None if message is None else now)
+
+    def claim_alerts(self, now: float) -> set[tuple[str, ...]]:
+        """Messages are sent for an hour, with pauses that double."""
+        due = {key: alert for key, alert in self.alerts.items() if alert.next_try is not None and alert.next_try <= now}
+        for alert in due.values():
+            alert.next_try = None if now - alert.since > HOUR else now + 5.0 * 2.0**alert.attempts
+            alert.attempts += 1
+        return {(*key, alert.state, alert.message or "") for key, alert in due.items()}
+
+    def finish_alert(self, name: str, topic: str, state: str) -> None:
+        alert = self.alerts.get((name, topic))
+        if alert is not None and alert.state == state:
+            alert.next_try = None
 
     def put(self, name: str, definition: str, at: int | None) -> tuple[str, int]:
         found = self.placements.get(name)
@@ -131,6 +161,7 @@ class Model:
         self.known = {id: known for id, known in self.known.items() if known.decision.placement != name}
         self.dropped = [known for known in self.dropped if known.decision.placement != name]
         self.periods = Counter({key: count for key, count in self.periods.items() if key[0] != name})
+        self.alerts = {key: alert for key, alert in self.alerts.items() if key[0] != name}
         self.ends = {key: text for key, text in self.ends.items() if key[0] != name}
         return "dropped"
 
@@ -176,7 +207,7 @@ class Model:
         if id not in self.known:
             return "unknown_decision"
         known = self.known[id]
-        if not self._may_have(known, outcome.events):
+        if not self._may_have(known, outcome.events) or (known.events and outcome.kind == "not_shown"):
             return "invalid_event"
         if any(item not in known.decision.items for item in outcome.clicks):
             return "unknown_item"

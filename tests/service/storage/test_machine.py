@@ -24,6 +24,7 @@ from hypothesis.stateful import (
 
 from slotwise.service.storage import Store, open_store
 from slotwise.service.storage.accumulator import delay_class
+from slotwise.service.storage.alerts_table import PendingAlert
 from slotwise.service.storage.count_rows import COUNTERS, TALLY_COUNTS
 from slotwise.service.storage.decision_types import (
     Event,
@@ -37,7 +38,7 @@ from slotwise.service.storage.decision_types import (
 )
 from slotwise.service.storage.placements_table import Change
 from tests.postgres import Postgres
-from tests.service.storage.model import Model
+from tests.service.storage.model import Alert, Model
 
 PLACEMENTS = ("home", "shop")
 ITEMS = ("a", "b", "c")
@@ -74,7 +75,8 @@ outcomes = st.one_of(
 )
 
 placements = st.sampled_from(PLACEMENTS)
-definitions = st.sampled_from(["{}", '{"other": 1}'])
+definitions = st.sampled_from(["{}", '{"other": 1}', '{"mode": "held"}'])
+topics, states = st.sampled_from(["guardrail carts", "state"]), st.sampled_from(["broken", "broken", "holds"])
 #: of a change: whichever version it is at, that one, an older one, or that there be none
 expected = st.sampled_from(["any", "current", "older", "none"])
 wishes = st.fixed_dictionaries(
@@ -281,10 +283,30 @@ class Machine(RuleBasedStateMachine):
         kept = self.model.ends.setdefault((name, start), text)
         assert self.stores[worker].hourly_summaries(name, start, start + 1) == [(start, kept)]
 
+    @rule(worker=workers, name=placements, topic=topics, state=states, is_reported=st.booleans())
+    def note_state(self, worker: int, name: str, topic: str, state: str, is_reported: bool) -> None:
+        """Also of a placement that is gone."""
+        message = f"{state} at {self.now}" if is_reported else None
+        self.stores[worker].note_state(name, topic, state, message, self.now)
+        self.model.note_state(name, topic, state, message, self.now)
+
+    @rule(worker=workers, seconds=st.sampled_from([0.0, 5.0, 10.0]))
+    def send_alerts(self, worker: int, seconds: float) -> None:
+        """No message is claimed twice before its next attempt."""
+        self.now += seconds
+        for now in (self.now, self.now + 1.0):
+            assert {*self.stores[worker].claim_alerts(now, 20)} == self.model.claim_alerts(now)
+
+    @rule(worker=workers, name=placements, topic=topics, state=states)
+    def finish_alert(self, worker: int, name: str, topic: str, state: str) -> None:
+        """Also of a state that has passed."""
+        self.stores[worker].finish_alert(PendingAlert(name, topic, state, ""))
+        self.model.finish_alert(name, topic, state)
+
     @rule(
         worker=workers,
         data=st.data(),
-        what=st.sampled_from(["write", "write", "events", "finalise", "merge", "put", "drop"]),
+        what=st.sampled_from(["write", "write", "events", "finalise", "merge", "put", "drop", "note"]),
         bought=issued,
     )
     def crash(self, worker: int, data: st.DataObject, what: str, bought: str) -> None:
@@ -314,6 +336,9 @@ class Machine(RuleBasedStateMachine):
                 new = (Event("cart", None, f"crash {id}"),)
                 store.write([], [Report(bought, None, self.now, new)])
                 self.model.add_events(bought, new, self.now)
+            elif what == "note":
+                store.note_state("home", "state", f"after {id}", "message", self.now)
+                self.model.note_state("home", "state", f"after {id}", "message", self.now)
             elif what == "put":
                 store.put_placement("home", '{"new": 1}', Change(self.now, ""))
                 self.model.put("home", '{"new": 1}', None)
@@ -370,6 +395,13 @@ class Machine(RuleBasedStateMachine):
         for name in PLACEMENTS:
             assert store.reported(name) == self.model.waiting(name)
             assert store.delays(name, LONGEST) == Counter(map(delay_class, self.model.delays(name, LONGEST)))
+
+    @invariant()
+    def states_are_known(self) -> None:
+        if not hasattr(self, "stores"):
+            return
+        rows = self.stores[0].all("SELECT placement, topic, state, message, since, next_try, attempts FROM alerts")
+        assert {row[:2]: Alert(*row[2:]) for row in rows} == self.model.alerts
 
     @invariant()
     def placements_are_at_their_versions(self) -> None:
