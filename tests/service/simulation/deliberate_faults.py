@@ -127,6 +127,69 @@ FAULTS = [
         "            self._gathered = self._gathered[1:]\n"
         "            self._loop.call_soon(self._hand_over)\n",
     ),
+    Fault(
+        "a later event adds the value of the whole decision again",
+        "storage.outcome_rules",
+        "before = decision_value(self.reward, self.outcome, self.events) or 0.0",
+        "before = 0.0",
+    ),
+    Fault(
+        "a later event counts again if it is sent again",
+        "storage.outcome_rules",
+        "events = {event.event_id: event for event in self.events}\n        conflicts",
+        "events = {(at, event.event_id): event for at, event in enumerate(self.events)}\n        conflicts",
+    ),
+    Fault(
+        "events are accepted a little after the reward days",
+        "storage.outcome_rules",
+        "report.now >= self.events_until:",
+        "report.now >= self.events_until + 4000.0:",
+    ),
+    Fault(
+        "events before the deadline are not counted",
+        "storage.sql_store",
+        "outcome, later = outcome_of(*outcome_columns), events_of(events)",
+        "outcome, later = outcome_of(*outcome_columns), ()",
+    ),
+    Fault(
+        "a decision is worth what its placement says when it is issued anew",
+        "storage.rewards",
+        "@lru_cache(maxsize=1024)\ndef worth_of(reward: str)",
+        "@lru_cache(maxsize=1024)\ndef worth_of(reward: str, first={}) -> Mapping[str, float | None]:\n"
+        "    return first.setdefault(0, from_json(reward))\n\n\ndef _worth_of(reward: str)",
+    ),
+    Fault(
+        "a held placement still shows learned lists",
+        "decisions.decide",
+        'if definition.mode != "live":',
+        'if definition.mode == "shadow":',
+    ),
+    Fault(
+        "a placement that was put back is held by what was read before",
+        "runtime.alerting",
+        'patched({"mode": "held"}), evaluated, reason)',
+        'patched({"mode": "held"}), reason=reason)',
+    ),
+    Fault(
+        "a placement is held before its message is stored",
+        "runtime.alerting",
+        "                topic = f\"guardrail {guardrail['metric']}\"\n",
+        "                topic = f\"guardrail {guardrail['metric']}\"\n"
+        "                if is_broken:\n"
+        '                    await self._hold(placement, guardrail["sentence"])\n',
+    ),
+    Fault(
+        "a message that was not taken is not sent again",
+        "runtime.alerting",
+        "        if url is not None and not await self._post(url, alert.message):\n            return\n",
+        "        if url is not None:\n            await self._post(url, alert.message)\n",
+    ),
+    Fault(
+        "a visitor who comes back sees items that are no candidates",
+        "decisions.decide",
+        "        allowed = allowed.intersection(request.candidates)\n",
+        "        allowed = allowed.union(request.candidates)\n",
+    ),
 ]
 
 

@@ -3,60 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
-from tests.service.simulation.model_counts import Counts
+from tests.service.simulation.model_counts import HOUR, Counts
+from tests.service.simulation.model_definitions import Definitions
+from tests.service.simulation.model_rewards import Rewards, as_event, outcome_faults, verdicts
+from tests.service.simulation.model_types import (
+    NOT_SHOWN,
+    NOTHING,
+    Placement,
+    Reported,
+    Row,
+    Shown,
+    Violation,
+    must,
+)
 from tests.service.simulation.requests import Delivery
-
-HOUR = 3600
-#: as a row of the store has them: kind, clicked, clicked later, value
-Reported = tuple[Any, ...]
-NOTHING: Reported = (None, None, None, None)
-NO_CLICK: Reported = ("no_click", None, None, None)
-NOT_SHOWN: Reported = ("not_shown", None, None, None)
-
-
-class Violation(AssertionError):
-    """Something is true that must not be."""
-
-
-class Row(NamedTuple):
-    """A decision as it is stored."""
-
-    id: str
-    placement: str
-    items: tuple[str, ...]
-    arm: str
-    issued: float
-    deadline: float
-    segment: str
-    list_of: str | None
-    capped: bool
-    late: bool
-    final: bool
-    outcome: Reported
-
-
-class Placement(NamedTuple):
-    """The parts of a definition that the model knows of."""
-
-    slots: int
-    items: tuple[str, ...]
-    window: float
-    sticky: float | None
-    cap: int | None
-
-
-class Shown(NamedTuple):
-    """The list that a visitor sees until a time."""
-
-    row: Row
-    until: float
-
-
-def must(holds: bool, what: str, *about: object) -> None:
-    if not holds:
-        raise Violation(" · ".join([what, *map(str, about)]))
 
 
 class Model:
@@ -65,7 +28,7 @@ class Model:
     def __init__(self, placements: dict[str, Placement]) -> None:
         self.placements = placements
         self.rows: dict[str, Row] = {}
-        self.counts = Counts()
+        self.counts, self.rewards, self.definitions = Counts(), Rewards(), Definitions()
         #: the latest time that any worker's clock has shown
         self.latest = 0.0
         #: final decisions with an earlier deadline may be deleted
@@ -73,10 +36,14 @@ class Model:
         self.commits = 0
         #: whether all that a worker has in memory may be counted on: it is alone, and was never killed
         self.is_alone, self.killed = False, False
+        #: whether nothing in this history keeps workers from following the store
+        self.is_prompt = True
         #: by decision, the states that it was in, each with the number of the commit that made it
         self._states: dict[str, list[tuple[int, Row]]] = {}
         self._drawn: dict[str, Delivery] = {}
         self._order: dict[str, int] = {}
+        #: virtual times
+        self._drawn_at: dict[str, float] = {}
         self._reports: dict[str, list[Delivery]] = defaultdict(list)
         self._keys: dict[tuple[str, str], Row] = {}
         self._lists: dict[tuple[str, str], Shown] = {}
@@ -87,15 +54,20 @@ class Model:
 
     # what it is told
 
-    def drawn(self, delivery: Delivery, id: str) -> None:
+    def drawn(self, delivery: Delivery, id: str, at: float) -> None:
         """A worker has drawn a list for a request."""
-        self._drawn[id] = delivery
+        self._drawn[id], self._drawn_at[id] = delivery, at
         self._order[id] = len(self._order)
 
     def arrived(self, delivery: Delivery) -> None:
         """A request has arrived at a worker."""
-        for id, _ in delivery.request.outcomes:
+        request = delivery.request
+        for id, _ in request.outcomes:
             self._reports[id].append(delivery)
+        if request.later is not None:
+            self.rewards.arrived(request.later[0], delivery)
+        if request.change:
+            self.definitions.asked(request.placement, request.change)
 
     def committed(self, rows: dict[str, Row]) -> None:
         """A transaction was committed, and these are all decisions since."""
@@ -121,8 +93,11 @@ class Model:
             self._refused(delivery, answer)
         elif request.outcomes:
             for (id, outcome), receipt in zip(request.outcomes, answer or [], strict=True):
-                self._judged(delivery, id, _columns(outcome), receipt)
-        else:
+                self._judged(delivery, id, Reported.of(outcome), receipt)
+        elif request.later is not None:
+            for receipt in answer or []:
+                self._judged_events(delivery, *request.later, receipt)
+        elif not request.change:
             for decision in answer or []:
                 self._promised(delivery, decision)
 
@@ -133,12 +108,18 @@ class Model:
         if delivery is None:
             raise Violation(f"a decision that nobody asked for · {row}")
         request, placement = delivery.request, self.placements[row.placement]
-        must(_is_refused(delivery) is False, "a decision that was refused is written", row)
+        must(not delivery.is_refused, "a decision that was refused is written", row)
         must(row.placement == request.placement and row.segment == request.segment, "another view's decision", row)
-        must(len(set(row.items)) == placement.slots, "a list of another length", row)
-        must(set(row.items) <= set(placement.items) - set(request.exclude), "an item that may not be shown", row)
+        allowed = _allowed(placement, delivery)
+        must(len({*row.items}) == len(row.items) == min(placement.slots, len(allowed)), "a list of another length", row)
+        must({*row.items} <= {*allowed}, "an item that may not be shown", row)
+        in_order = row.arm == "learned" or row.list_of is not None or row.items == allowed[: placement.slots]
+        must(in_order, "the control order is another", row)
         must(abs(row.deadline - row.issued - placement.window) < 1e-6, "another window", row)
         must(row.outcome == NOTHING and not row.final and not row.late, "a new decision with an outcome", row)
+        self.rewards.issued(row, placement, self.definitions.rewards(row.placement))
+        if row.list_of is None:
+            self.definitions.drawn(row, self._drawn_at[row.id], is_prompt=self.is_prompt)
         if request.key is not None:
             self._claim(row, delivery)
         self._stick(row, delivery)
@@ -162,8 +143,11 @@ class Model:
             return
         shown = self._lists.get((row.placement, visitor))
         if shown is not None and row.issued < shown.until:
-            first, excluded = shown.row, set(delivery.request.exclude)
-            holds = first.segment == row.segment and not excluded & set(first.items)
+            first, allowed = shown.row, _allowed(placement, delivery)
+            is_possible = {*first.items} <= {*allowed} and len(first.items) == len(row.items)
+            # a visitor stays in the arm, and a placement that is held, or put back, is of another mode
+            same_mode = (first.arm == "shadow") == (row.arm == "shadow")
+            holds = is_possible and same_mode and first.segment == row.segment
             if row.list_of is not None:
                 same = (row.list_of, row.items, row.arm) == (first.id, first.items, first.arm)
                 must(holds and same, "another list than the visitor's", shown, row)
@@ -185,7 +169,7 @@ class Model:
             must(row.capped == is_beyond, "the cap", self._views[row.placement, visitor, hour], row)
 
     def _changed(self, before: Row, after: Row) -> None:
-        fixed = ("outcome", "late", "final")
+        fixed = ("outcome", "late", "final", "events")
         must(
             all(getattr(before, name) == getattr(after, name) for name in Row._fields if name not in fixed),
             "a decision that was issued has changed",
@@ -195,14 +179,19 @@ class Model:
         must(after.final >= before.final and after.late >= before.late, "final or late no more", before, after)
         if after.outcome != before.outcome:
             self._recorded(before, after)
+        if after.events != before.events:
+            self.rewards.changed(before, after)
+            if before.final:
+                self.counts.count(before, -1)
+                self.counts.count(after)
         if after.late and not before.late:
             self._is_late(after)
         if after.final and not before.final:
             must(self.latest >= after.deadline, "counted before its deadline", self.latest, after)
             drawn = self._drawn[after.id]
-            is_refused = _is_doubtful(drawn) and drawn.is_keyless and self.is_alone and not self.killed
+            is_refused = drawn.is_doubtful and drawn.is_keyless and self.is_alone and not self.killed
             must(not is_refused or after.outcome == NOT_SHOWN, "a decision that was refused is counted", after)
-            self.counts.finalise(after)
+            self.counts.count(after)
         self.rows[after.id] = after
         self._states[after.id].append((self.commits, after))
 
@@ -231,29 +220,36 @@ class Model:
 
     def _recorded(self, before: Row, after: Row) -> None:
         must(not before.final, "an outcome after the decision was counted", before, after)
-        is_new = before.outcome[0] is None or (before.outcome[0] == "no_click" and after.outcome[0] == "clicked")
+        is_new = _may_follow(before.outcome, after.outcome)
         must(is_new, "the first outcome does not stand", before, after)
         for delivery in self._reports[after.id]:
-            if delivery.now is None or delivery.now >= after.deadline or _is_refused(delivery):
+            if delivery.now is None or delivery.now >= after.deadline or delivery.is_refused:
                 continue
-            if any(id == after.id and _columns(outcome) == after.outcome for id, outcome in delivery.request.outcomes):
+            if any(
+                id == after.id and Reported.of(outcome) == after.outcome for id, outcome in delivery.request.outcomes
+            ):
                 self._verdicts[after.id, after.outcome] += 1
                 self._between(before, after)
                 return
         drawn = self._drawn[after.id]
         # a worker takes back a decision whose commit was not answered, perhaps before it tells the client
-        is_doubtful = drawn.is_keyless and (drawn.answer is None or _is_doubtful(drawn))
+        is_doubtful = drawn.is_keyless and (drawn.answer is None or drawn.is_doubtful)
         must(after.outcome == NOT_SHOWN and is_doubtful, "an outcome that nobody reported in time", before, after)
         self._taken_back.add(after.id)
 
     def _between(self, before: Row, after: Row) -> None:
         """A no-click that the same transaction recorded, and replaced by a click."""
-        if before.outcome == NOTHING and after.outcome[0] == "clicked":
-            self._verdicts[after.id, NO_CLICK] += 1
-            self._states[after.id].append((self.commits, before._replace(outcome=NO_CLICK)))
+        if before.outcome != NOTHING or after.outcome.kind != "clicked":
+            return
+        for outcome in {
+            Reported.of(outcome) for delivery in self._reports[after.id] for id, outcome in delivery.request.outcomes
+        }:
+            if outcome.kind == "no_click":
+                self._verdicts[after.id, outcome] += 1
+                self._states[after.id].append((self.commits, before._replace(outcome=outcome)))
 
     def _is_late(self, row: Row) -> None:
-        came_late = (delivery.now or 0.0 for delivery in self._reports[row.id] if not _is_refused(delivery))
+        came_late = (delivery.now or 0.0 for delivery in self._reports[row.id] if not delivery.is_refused)
         must(row.final or any(now >= row.deadline for now in came_late), "not late", row)
 
     def _judged(self, delivery: Delivery, id: str, outcome: Reported, receipt: Any) -> None:
@@ -261,16 +257,28 @@ class Model:
         if id not in self._states:
             must(verdict == "unknown_decision" or id in self.rows, "of an unknown decision", id, verdict)
             return
-        states = self._states[id]
-        last_before = [number for number, (commit, _) in enumerate(states) if commit <= delivery.commits]
-        since = states[last_before[-1] if last_before else 0 :]
-        possible = {_verdict(row, outcome, delivery.now or 0.0) for _, row in since}
-        must(verdict in possible, "a wrong verdict", verdict, possible, states[-1], outcome)
+        possible = {of for row in self._since(delivery, id) for of in _verdicts(row, outcome, delivery.now or 0.0)}
+        must(verdict in possible, "a wrong verdict", verdict, possible, self._states[id][-1], outcome)
         if verdict == "recorded":
             self._verdicts[id, outcome] -= 1
             must(self._verdicts[id, outcome] >= 0, "recorded twice", id, outcome)
         elif verdict in ("duplicate", "conflict"):
             self.repeats[verdict] += 1
+
+    def _judged_events(self, delivery: Delivery, id: str, events: tuple[Any, ...], receipt: Any) -> None:
+        verdict, now, by_token = receipt.verdict, delivery.now or 0.0, delivery.request.by_token
+        new = tuple(as_event(event) for event in events)
+        rows = self._since(delivery, id)
+        possible = {of for row in rows for of in verdicts(row, new, now, by_token=by_token)}
+        must(verdict in possible or id not in self._states, "a wrong verdict on events", verdict, possible, id, new)
+        if verdict == "recorded":
+            self.rewards.recorded(self.rows[id])
+
+    def _since(self, delivery: Delivery, id: str) -> Iterator[Row]:
+        """The states of a decision since a request arrived."""
+        states = self._states.get(id, [])
+        last_before = [number for number, (commit, _) in enumerate(states) if commit <= delivery.commits]
+        return (row for _, row in states[last_before[-1] if last_before else 0 :])
 
     def _refused(self, delivery: Delivery, problem: Exception) -> None:
         what = type(problem).__name__
@@ -289,27 +297,31 @@ class Model:
             must(row.final or row.id not in self._states, "never counted", row)
 
 
-def _verdict(row: Row, outcome: Reported, now: float) -> str:
-    """What a report would be answered in this state."""
-    clicked = [outcome[1], *outcome[2]] if outcome[2] else [outcome[1]] if outcome[1] else []
-    if not set(clicked) <= set(row.items):
-        return "unknown_item"
+def _allowed(placement: Placement, delivery: Delivery) -> tuple[str, ...]:
+    """The items that may be shown, in the order of the placement."""
+    request = delivery.request
+    return tuple(
+        item
+        for item in placement.items
+        if item not in request.exclude and (request.candidates is None or item in request.candidates)
+    )
+
+
+def _may_follow(before: Reported, after: Reported) -> bool:
+    """The first outcome stands, but a click may replace a no-click."""
+    return before.kind is None or (before.kind == "no_click" and after.kind == "clicked")
+
+
+def _verdicts(row: Row, outcome: Reported, now: float) -> set[str]:
+    """What a report may be answered in this state: any of the reasons to refuse it, if there are some."""
+    refusals = outcome_faults(row, outcome)
     if now >= row.deadline:
-        return "late"
+        refusals.add("late")
+    if refusals:
+        return refusals
     if row.outcome == outcome:
-        return "duplicate"
-    if row.outcome[0] is None or (row.outcome[0] == "no_click" and outcome[0] == "clicked"):
-        return "late" if row.final else "recorded"
-    return "conflict"
-
-
-def _columns(outcome: Any) -> Reported:
-    return outcome.kind, outcome.item, tuple(outcome.then) or None, outcome.value
-
-
-def _is_refused(delivery: Delivery) -> bool:
-    return isinstance(delivery.answer, Exception) and not _is_doubtful(delivery)
-
-
-def _is_doubtful(delivery: Delivery) -> bool:
-    return type(delivery.answer).__name__ == "CommitInDoubt"
+        return {"duplicate"}
+    if _may_follow(row.outcome, outcome):
+        # it came in time, and was overtaken by the end of the window
+        return {"late" if row.final else "recorded"}
+    return {"conflict"}

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from slotwise.service.storage.decision_types import Outcome
+from slotwise.service.storage.decision_types import Event, Outcome
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a client asks for: decisions, or that outcomes be recorded."""
+    """What a client asks for: decisions, that outcomes or events be recorded, or that a definition be changed."""
 
     placement: str = ""
     count: int = 1
@@ -19,8 +19,15 @@ class Request:
     device: str | None = None
     visitor: str | None = None
     exclude: tuple[str, ...] = ()
+    candidates: tuple[str, ...] | None = None
     key: str | None = None
     outcomes: tuple[tuple[str, Outcome], ...] = ()
+    #: a decision, and events that come later
+    later: tuple[str, tuple[Event, ...]] | None = None
+    #: whether a browser reports it, with the decision's token
+    by_token: bool = False
+    #: fields of the placement and their new values
+    change: tuple[tuple[str, Any], ...] = ()
 
     @property
     def segment(self) -> str:
@@ -34,8 +41,18 @@ class Request:
 
     def same_as(self, other: Request) -> bool:
         """Whether the same decision is asked for."""
-        wanted = self.placement, self.device, self.visitor, self.exclude, self.count, self.is_batch
-        return wanted == (other.placement, other.device, other.visitor, other.exclude, other.count, other.is_batch)
+        return self._wanted() == other._wanted()
+
+    def _wanted(self) -> tuple[Any, ...]:
+        return (
+            self.placement,
+            self.device,
+            self.visitor,
+            self.exclude,
+            self.candidates,
+            self.count,
+            self.is_batch,
+        )
 
 
 @dataclass(eq=False)
@@ -57,3 +74,13 @@ class Delivery:
     @property
     def is_keyless(self) -> bool:
         return self.request.key is None
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the worker does not know if it was written."""
+        return type(self.answer).__name__ == "CommitInDoubt"
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether nothing of it may be written."""
+        return isinstance(self.answer, Exception) and not self.is_doubtful

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +21,9 @@ _connect: Final = sqlite3.connect
 ERRORS: Final = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY)
 #: between two tries to get the lock
 BUSY_STEP: Final = 0.01
+#: statements that write nothing: what may happen before them may happen after the one before
+_NO_POINTS: Final = ("BEGIN", "PRAGMA", "ROLLBACK")
+_WRITES: Final = re.compile(r"(?:^|\) )(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)")
 
 
 class Connection:
@@ -30,14 +35,15 @@ class Connection:
             path, timeout=0.0, isolation_level=None, check_same_thread=False, cached_statements=512
         )
         self._busy_seconds = 5.0
-        self._changes = 0
+        #: tables that the transaction writes to
+        self._written: set[str] = set()
         process.connections.append(self)
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor | _Nothing:
         if statement.startswith("PRAGMA busy_timeout"):
             self._busy_seconds = int(statement.rpartition("=")[2]) / 1000.0
             return _Nothing()
-        if self._connection is not None and statement != "ROLLBACK":
+        if self._connection is not None and not statement.startswith(_NO_POINTS):
             self._process.at_statement(statement)
         if self._connection is None:
             # its process has ended: nothing that it still does has an effect
@@ -45,10 +51,14 @@ class Connection:
         if statement == "BEGIN IMMEDIATE":
             return self._lock(statement)
         cursor = self._connection.execute(statement, values)
-        if statement == "COMMIT":
-            if self._connection.total_changes != self._changes:
-                self._changes = self._connection.total_changes
-                self._process.has_committed()
+        if (table := _written_by(statement)) is not None:
+            self._written.add(table)
+        elif statement == "ROLLBACK":
+            self._written.clear()
+        elif statement == "COMMIT":
+            written, self._written = self._written, set()
+            if written:
+                self._process.has_committed(written)
             self._process.scheduler.pause()
         return cursor
 
@@ -67,6 +77,12 @@ class Connection:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+@cache
+def _written_by(statement: str) -> str | None:
+    found = _WRITES.search(statement)
+    return None if found is None else found[1]
 
 
 class _Nothing:
@@ -113,16 +129,3 @@ def opener(process: Callable[[], WorkerProcess]) -> Callable[[str], SimulatedSto
         return store
 
     return open_store
-
-
-class Observer:
-    """Reads what is committed, past the service's own code."""
-
-    def __init__(self, path: Path) -> None:
-        self._connection = _connect(path, timeout=0.0, isolation_level=None, cached_statements=64)
-
-    def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        return self._connection.execute(statement).fetchall()
-
-    def close(self) -> None:
-        self._connection.close()

@@ -7,7 +7,9 @@ import contextvars
 from typing import TYPE_CHECKING, Any
 
 from slotwise.core.errors import SlotwiseError
+from slotwise.service.placements.definition_edits import patched
 from slotwise.service.runtime import Worker
+from slotwise.service.runtime.alerting import AlertOptions
 from slotwise.service.schemas.decision_request import DecisionRequest
 from tests.service.simulation.requests import Delivery, Request
 from tests.service.simulation.scheduler import Process, Thread
@@ -31,8 +33,8 @@ class WorkerProcess(Process):
         self.connections: list[Connection] = []
         self.worker: Worker | None = None
         self.unanswered = 0
-        #: the tally of each placement in memory that was checked last
-        self.checked: dict[str, int] = {}
+        #: version and revision of each placement in memory that was checked last
+        self.checked: dict[str, tuple[int, int]] = {}
         world.current = self
         Thread(world, self._start, name=f"{name} starts").start()
         world.current = None
@@ -47,7 +49,7 @@ class WorkerProcess(Process):
 
     def _start(self) -> None:
         try:
-            worker = Worker(self.world.url, clock=self.clock)
+            worker = Worker(self.world.url, clock=self.clock, alerts=AlertOptions("secret"))
         except SlotwiseError as problem:
             self.scheduler.note(f"{self.name} cannot start: {problem}")
             self.scheduler.leave(lambda: self.world.kill(self))
@@ -79,8 +81,8 @@ class WorkerProcess(Process):
     def loses_answer_of_commit(self) -> bool:
         return self.world.chance(self.world.rates.doubt)
 
-    def has_committed(self) -> None:
-        self.world.observe()
+    def has_committed(self, tables: set[str]) -> None:
+        self.world.observe(tables)
 
     def serve(self, request: Request) -> Delivery | None:
         """Begin to serve a request; None if nobody listens yet."""
@@ -96,7 +98,7 @@ class WorkerProcess(Process):
 
     async def _serve(self, worker: Worker, delivery: Delivery) -> None:
         try:
-            delivery.answer = await _answer(worker, delivery.request)
+            delivery.answer = await _answer(worker, delivery.request, self.world.tokens)
         except SlotwiseError as problem:
             delivery.answer = problem
         self.unanswered -= 1
@@ -105,23 +107,36 @@ class WorkerProcess(Process):
         delivery.then(delivery.answer)
 
 
-async def _answer(worker: Worker, request: Request) -> list[Any]:
+async def _answer(worker: Worker, request: Request, tokens: dict[str, str]) -> list[Any]:
+    if request.change:
+        return [await worker.changing.change(request.placement, patched(dict(request.change)))]
+    if request.later is not None:
+        if request.by_token:
+            return [await worker.report_by_token(tokens[request.later[0]], None, request.later[1])]
+        return [await worker.add_events(*request.later)]
     if request.outcomes:
         if len(request.outcomes) > 1:
             return [*await worker.report_several(request.outcomes)]
-        return [await worker.report(*request.outcomes[0])]
+        id, outcome = request.outcomes[0]
+        return [await (worker.report_by_token(tokens[id], outcome) if request.by_token else worker.report(id, outcome))]
     wanted = DecisionRequest(
         exclude=[*request.exclude],
+        candidates=None if request.candidates is None else [*request.candidates],
         context={} if request.device is None else {"device": request.device},
         visitor=request.visitor,
     )
     if request.is_batch:
-        return [*await worker.decide_several(request.placement, wanted, request.count, request.key)]
-    return [await worker.decide(request.placement, wanted, request.key)]
+        decisions = await worker.decide_several(request.placement, wanted, request.count, request.key)
+    else:
+        decisions = [await worker.decide(request.placement, wanted, request.key)]
+    tokens.update({decision.id: worker.token(decision) for decision in decisions})
+    return decisions
 
 
 def _short(delivery: Delivery) -> str:
     if isinstance(delivery.answer, Exception):
         return f"{type(delivery.answer).__name__}: {delivery.answer}"
+    if delivery.request.change:
+        return "changed"
     found = [getattr(answer, "verdict", None) or f"{answer.fate} {answer.id[-4:]}" for answer in delivery.answer or []]
     return ", ".join(found)

@@ -5,34 +5,27 @@ from __future__ import annotations
 import json
 import random
 import shutil
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
-from unittest.mock import patch
+from typing import Any, Final
 
-import numpy as np
-
-from slotwise.service.storage.count_rows import COUNTERS, TALLY_COUNTS
 from slotwise.service.storage.decision_types import least_id
 from tests.service.simulation import placements
 from tests.service.simulation.clients import Clients
-from tests.service.simulation.model import Model, Row, Violation, must
+from tests.service.simulation.model import Model
+from tests.service.simulation.model_types import Violation, must
+from tests.service.simulation.observation import Observation
 from tests.service.simulation.requests import Delivery
-from tests.service.simulation.scheduler import Executor, Queue, Scheduler, Thread
-from tests.service.simulation.simulated_store import Connection, Observer, opener
-from tests.service.simulation.worker_process import SERVING, WorkerProcess
+from tests.service.simulation.scheduler import Scheduler
+from tests.service.simulation.substitutes import instead_of_threads_and_time
+from tests.service.simulation.worker_process import SERVING, START, WorkerProcess
 
 #: virtual seconds after which a history that has not ended is a failure
 LONGEST = 120.0
-_ROWS = (
-    "SELECT id, placement, items, arm, issued, deadline, segment, list_of, capped, late, final, outcome, clicked, "
-    "clicked_then, value FROM decisions"
-)
+#: tables that are compared with the model
+EVERYTHING: Final = ("decisions", "tally", "counters", "event_counts", "placements", "changes", "alerts")
 
 
 @dataclass(frozen=True)
@@ -65,25 +58,35 @@ class World(Scheduler):
 
     def __init__(self, seed: int, folder: Path) -> None:
         super().__init__(seed)
+        self._folder = folder
         self.rates = Rates.drawn(self.rng)
         self.model = Model(placements.KNOWN)
-        self._folder, self._generation, self._drawn = folder, 0, 0
+        self._generation, self._drawn = 0, 0
+        #: whether a placement has a guardrail
+        self.is_guarded = self.rng.random() < 0.25
         self.file = folder / "0.db"
-        shutil.copy(placements.template(), self.file)
-        self._observer = Observer(self.file)
+        shutil.copy(placements.template(self.is_guarded), self.file)
+        self.observation = Observation(self.file, self.model)
         # some histories begin shortly before the end of an hour
         start = self.rng.choice([0.0, 0.0, 118.0])
         self.offsets = [start + self.rng.choice([0.0, 0.0, 0.4, -3.0]) for _ in range(self.rng.choice([1, 1, 2]))]
         self.model.is_alone = len(self.offsets) == 1
+        rates = self.rates
+        self.model.is_prompt = not (rates.crash or rates.error or rates.stall or rates.doubt)
+        #: by decision
+        self.tokens: dict[str, str] = {}
+        self._has_jumped, self._was_lossy = False, rates.lost > 0.0
         self.workers: dict[int, WorkerProcess] = {}
-        #: tallies by placement and revision, for what workers hold in memory
-        self._tallies: dict[tuple[str, int], Counter[tuple[Any, ...]]] = {}
         #: the first thing that is not as it must be
         self.failure = ""
 
     @property
     def url(self) -> str:
         return f"sqlite:///{self.file}"
+
+    def note(self, what: str) -> None:
+        # the folder is another one in every run
+        super().note(what.replace(str(self._folder), ""))
 
     def failed(self, what: str) -> None:
         """Note a failure: an exception would be caught by the service."""
@@ -94,13 +97,13 @@ class World(Scheduler):
             process.end()
             for connection in getattr(process, "connections", ()):
                 connection.close()
-        self._observer.close()
+        self.observation.close()
 
     def run(self) -> None:
         """One history from start to end."""
         self.note(f"{len(self.offsets)} workers, {self.rates}")
-        with self._instead_of_threads_and_time():
-            self.observe()
+        with instead_of_threads_and_time(self):
+            self.observe(EVERYTHING)
             for number in range(len(self.offsets)):
                 self.start(number)
             clients = Clients(self)
@@ -109,17 +112,20 @@ class World(Scheduler):
             self.rates = Rates()
             last = max((row.deadline for row in self.model.rows.values()), default=0.0)
             for number in range(len(self.offsets)):
-                self.offsets[number] = max(self.offsets[number], last - placements.START - self.now)
+                self.offsets[number] = max(self.offsets[number], last - START - self.now)
                 if number in self.workers:
                     self.workers[number].offset = self.offsets[number]
                 else:
                     self.start(number)
             self._until(self._is_quiet)
             for process in self.workers.values():
-                self._check_memory(process)
+                self.observation.memory(process)
+                must(self.observation.followed(process), "a worker does not follow the store", process.name)
             self._stop()
             self.model.finished()
-            self._check_repeats()
+            self.observation.repeats()
+            if self.is_guarded:
+                self._check_guardrail()
 
     def _until(self, is_over: Any) -> None:
         give_up = self.now + LONGEST
@@ -132,10 +138,31 @@ class World(Scheduler):
         """Nothing is under way, and all is counted."""
         if self.has_events() or not all(row.final for row in self.model.rows.values()):
             return False
+        if self.is_guarded and not self._is_delivered():
+            return False
         return all(
-            process.worker is not None and process.worker._is_started and not process.unanswered
+            process.worker is not None
+            and process.worker._is_started
+            and not process.unanswered
+            and self.observation.followed(process)
             for process in self.workers.values()
         )
+
+    def _is_delivered(self) -> bool:
+        """No message is due, and what is broken is held."""
+        definitions = self.model.definitions
+        is_held = definitions.of[placements.GUARDED][-1].mode == "held"
+        return (is_held or not definitions.is_broken) and not any(
+            known.is_due for known in definitions.messages.values()
+        )
+
+    def _check_guardrail(self) -> None:
+        definitions, prompt = self.model.definitions, self.model.is_prompt
+        for message in definitions.messages.values():
+            if message.body is not None and not self._has_jumped:
+                times = definitions.received.get(message.body, 0)
+                must(times, "a message that was never delivered", message)
+                must(times == 1 or self._was_lossy or not prompt, "a message delivered twice", message)
 
     def _stop(self) -> None:
         stopping = [
@@ -179,172 +206,62 @@ class World(Scheduler):
             if (old := Path(f"{self.file}{end}")).exists():
                 shutil.copy(old, f"{file}{end}")
         self.file = file
-        self._observer.close()
-        self._observer = Observer(file)
-        self.observe()
+        self.observation.close()
+        self.observation.open(file)
+        self.observe(EVERYTHING)
 
     def jump(self) -> None:
         """A worker's clock is set, or all are, as by the operating system."""
-        seconds = self.rng.choice([-4.0, -0.4, 0.4, 1.5, 90.0, 3700.0])
+        seconds = self.rng.choice([-4.0, -0.4, 0.4, 1.5, 90.0, 3700.0, 90_000.0])
         number = self.rng.randrange(len(self.offsets))
         self.note(f"the clock of worker {number} jumps by {seconds} s")
+        self._has_jumped = True
         self.offsets[number] += seconds
         if number in self.workers:
             self.workers[number].offset = self.offsets[number]
 
+    # guardrails
+
+    def break_guardrail(self) -> None:
+        """From now on the evidence says that the learned lists do harm."""
+        self.note("the guardrail breaks")
+        self.model.definitions.is_broken = self.model.definitions.was_broken = True
+
+    def posted(self, body: str) -> None:
+        """A receiver got a message."""
+        message = json.loads(body)
+        self.note(f"received: {message['topic']} {message['state']}")
+        if message["topic"] == "store":
+            # of a worker whose store fails, which cannot hold it
+            self._check(lambda: must(not self.model.is_prompt, "the store is said to fail", body))
+        else:
+            self._check(lambda: self.model.definitions.posted(body))
+
     # checks
 
-    def observe(self) -> None:
-        """Compare all that is committed with the model."""
-        try:
-            self._observe()
-        except Violation as violation:
-            self.failed(str(violation))
+    def observe(self, tables: Collection[str]) -> None:
+        """Compare what a commit has written with the model."""
+        self._check(lambda: self.observation.observe(tables, self.now))
 
     def answered(self, delivery: Delivery) -> None:
         """Compare an answer with the model."""
+        self._check(lambda: self.model.answered(delivery))
+
+    def _check(self, check: Callable[[], None]) -> None:
         try:
-            self.model.answered(delivery)
+            check()
         except Violation as violation:
             self.failed(str(violation))
 
-    def _observe(self) -> None:
-        rows = {row[0]: _row(*row) for row in self._observer.rows(_ROWS)}
-        self.model.committed(rows)
-        counts, read = self.model.counts, self._observer.rows
-        tally = _counter(
-            read(f"SELECT placement, segment, slot, item, {', '.join(TALLY_COUNTS)} FROM tally"), TALLY_COUNTS
-        )
-        must(tally == +counts.tally, "the tally", _difference(tally, counts.tally))
-        cells = ("clicks", "passes", "shows")
-        by_hour = _counter(
-            read(f"SELECT placement, start, segment, arm, slot, item, {', '.join(cells)} FROM period_tally"), cells
-        )
-        must(by_hour == +counts.by_hour, "the tally by hour", _difference(by_hour, counts.by_hour))
-        names = [name for name in COUNTERS if name not in ("late", "duplicates", "conflicts")]
-        counters = _counter(
-            read(f"SELECT placement, start, segment, arm, {', '.join(names)} FROM period_counters"), names
-        )
-        must(counters == +counts.counters, "counters by hour", _difference(counters, counts.counters))
-        total = _counter(read(f"SELECT placement, segment, arm, {', '.join(names)} FROM counters"), names)
-        over_hours = Counter[tuple[Any, ...]]()
-        for (placement, _, *key), count in counters.items():
-            over_hours[placement, *key] += count
-        must(total == over_hours, "counters", _difference(total, over_hours))
-        for placement, revision in read("SELECT name, revision FROM placements"):
-            if (placement, revision) not in self._tallies:
-                self._tallies[placement, revision] = Counter(
-                    {key[1:]: n for key, n in tally.items() if key[0] == placement and key[-1] in ("clicks", "passes")}
-                )
-
-    def _check_memory(self, process: WorkerProcess) -> None:
-        """Learners have learned the tally of a moment, each count once."""
-        for placement in process.worker.placements() if process.worker is not None else ():
-            if process.checked.get(placement.name) == placement.revision:
-                continue
-            process.checked[placement.name] = placement.revision
-            learned = Counter[tuple[Any, ...]]()
-            for number, segment in enumerate(placements.SEGMENTS):
-                tally = placement.learner.tally(number)
-                for name, counts in (("clicks", tally.clicks), ("passes", tally.passes)):
-                    for slot, of_slot in enumerate(counts.tolist()):
-                        for item, count in zip(placement.numbers, of_slot, strict=True):
-                            learned[segment, slot, item, name] += int(count)
-            # it may be ahead of the revision, which is read first
-            later = [
-                tally
-                for (name, revision), tally in self._tallies.items()
-                if name == placement.name and revision >= placement.revision
-            ]
-            if +learned not in later:
-                self.failed(f"a worker has learned another tally · {placement.name} {+learned} {later}")
-
-    def _check_repeats(self) -> None:
-        for verdict, counter in (("duplicate", "duplicates"), ("conflict", "conflicts")):
-            ((counted,),) = self._observer.rows(f"SELECT COALESCE(SUM({counter}), 0) FROM counters")
-            must(counted >= self.model.repeats[verdict], f"lost {counter}", counted, self.model.repeats[verdict])
-        ((late,),) = self._observer.rows("SELECT COALESCE(SUM(late), 0) FROM counters")
-        must(late == sum(row.late for row in self.model.rows.values()), "late outcomes", late)
-
-    # what takes the place of threads, time and chance
-
-    @contextmanager
-    def _instead_of_threads_and_time(self) -> Iterator[None]:
-        import queue
-        import sqlite3
-        import threading
-
-        from slotwise.service.decisions import decide
-        from slotwise.service.placements import placement_registry
-        from slotwise.service.runtime import background_tasks, worker
-        from slotwise.service.storage import batch_writer, sqlite
-
-        time, seed = self.clock_module(), self.rng.randrange(2**32)
-        default_rng, seeds = np.random.default_rng, random.Random(seed)
-
-        def seeded(number: Any = None) -> np.random.Generator:
-            return default_rng(seeds.randrange(2**32) if number is None else number)
-
-        def process() -> WorkerProcess:
-            assert isinstance(self.current, WorkerProcess)
-            return self.current
-
-        state = random.getstate()
-        random.seed(seed)
-        try:
-            with ExitStack() as stack:
-                for module, name, other in (
-                    (batch_writer, "time", time),
-                    (batch_writer, "threading", SimpleNamespace(Thread=partial(Thread, self), Lock=threading.Lock)),
-                    (
-                        batch_writer,
-                        "queue",
-                        SimpleNamespace(SimpleQueue=lambda: Queue(self, queue.Empty), Empty=queue.Empty),
-                    ),
-                    (placement_registry, "time", time),
-                    (placement_registry, "ThreadPoolExecutor", partial(Executor, self)),
-                    (sqlite, "time", time),
-                    (sqlite3, "connect", lambda path, **_: Connection(process(), path)),
-                    (worker, "open_store", opener(process)),
-                    (background_tasks, "FINALISE_SECONDS", self.rng.choice([0.1, 0.4])),
-                    (placement_registry, "REFRESH_SECONDS", self.rng.choice([0.4, 0.8])),
-                    (decide, "new_id", self._new_id),
-                    (np.random, "default_rng", seeded),
-                ):
-                    stack.enter_context(patch.object(module, name, other))
-                yield
-        finally:
-            random.setstate(state)
-
-    def _new_id(self, now: float) -> str:
+    def new_id(self, now: float) -> str:
+        """The id of a decision for the request that is served, by which the model knows it."""
         assert isinstance(self.current, WorkerProcess)
-        self._check_memory(self.current)
+        process = self.current
+        self._check(lambda: self.observation.memory(process))
         self._drawn += 1
         id = f"{least_id(now)}{self._drawn:020x}"
         serving = SERVING.get()
         assert serving is not None
         serving.ids.append(id)
-        self.model.drawn(serving, id)
+        self.model.drawn(serving, id, self.now)
         return id
-
-
-def _row(id: str, placement: str, items: str, *columns: Any) -> Row:
-    arm, issued, deadline, segment, list_of, capped, late, final, kind, clicked, then, value = columns
-    outcome = (kind, clicked, tuple(json.loads(then)) if then else None, value)
-    shown, flags = tuple(json.loads(items)), (bool(capped), bool(late), bool(final))
-    return Row(id, placement, shown, arm, issued, deadline, segment, list_of, *flags, outcome)
-
-
-def _counter(rows: list[tuple[Any, ...]], names: Any) -> Counter[tuple[Any, ...]]:
-    counter = Counter[tuple[Any, ...]]()
-    for row in rows:
-        key = row[: -len(names)]
-        for name, count in zip(names, row[-len(names) :], strict=True):
-            if count:
-                counter[*key, name] += count
-    return counter
-
-
-def _difference(found: Counter[Any], wanted: Counter[Any]) -> str:
-    keys = [key for key in {*found, *wanted} if found[key] != wanted[key]]
-    return "; ".join(f"{key}: {found[key]} instead of {wanted[key]}" for key in sorted(keys, key=str)[:5])
