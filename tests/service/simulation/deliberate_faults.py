@@ -152,23 +152,10 @@ FAULTS = [
         "outcome, later = outcome_of(*outcome_columns), ()",
     ),
     Fault(
-        "a decision is worth what its placement says when it is issued anew",
-        "storage.rewards",
-        "@lru_cache(maxsize=1024)\ndef worth_of(reward: str)",
-        "@lru_cache(maxsize=1024)\ndef worth_of(reward: str, first={}) -> Mapping[str, float | None]:\n"
-        "    return first.setdefault(0, from_json(reward))\n\n\ndef _worth_of(reward: str)",
-    ),
-    Fault(
         "a held placement still shows learned lists",
         "decisions.decide",
         'if definition.mode != "live":',
         'if definition.mode == "shadow":',
-    ),
-    Fault(
-        "a placement that was put back is held by what was read before",
-        "runtime.alerting",
-        'patched({"mode": "held"}), evaluated, reason)',
-        'patched({"mode": "held"}), reason=reason)',
     ),
     Fault(
         "a placement is held before its message is stored",
@@ -183,12 +170,6 @@ FAULTS = [
         "runtime.alerting",
         "        if url is not None and not await self._post(url, alert.message):\n            return\n",
         "        if url is not None:\n            await self._post(url, alert.message)\n",
-    ),
-    Fault(
-        "a visitor who comes back sees items that are no candidates",
-        "decisions.decide",
-        "        allowed = allowed.intersection(request.candidates)\n",
-        "        allowed = allowed.union(request.candidates)\n",
     ),
 ]
 
