@@ -307,8 +307,6 @@ def main() -> None:
 
 def a_year() -> None:
     """A placement of 1,000 items with a year of hours behind it: to start with, to decide with, to look back at."""
-    hours = 8_760
-    now = int(time.time()) // 3_600 * 3_600
     with tempfile.TemporaryDirectory(dir=os.environ.get("SLOTWISE_BENCH_FOLDER", ".")) as folder:
         with service(Path(folder)) as (port, _):
             put(port, "bench", 1_000, half_life=720.0)
@@ -316,17 +314,7 @@ def a_year() -> None:
         empty = min(seconds_until_ready(Path(folder)) for _ in range(2))
         with service(Path(folder)) as (port, process):
             plain = decision_seconds(port, process)
-        rng = np.random.default_rng(1)
-        tally, counters = [], []
-        for hour in range(now - 3_600 * hours, now, 3_600):
-            # five items most of the time, and now and then one of all the others
-            shown = {(int(slot), min(999, int(item))) for slot in range(5) for item in rng.pareto(1.2, 8)}
-            for slot, item in shown:
-                tally.append(("bench", hour, 1, "", "learned", slot, f"item-{item:02}", 1, 9, 10, 1))
-            counters.append(("bench", hour, 1, "", "learned", *(0 for _ in COUNTERS)))
-        with contextlib.closing(sqlite3.connect(f"{folder}/bench.db")) as store, store:
-            for table, rows in (("period_tally", tally), ("period_counters", counters)):
-                store.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+        add_a_year(Path(folder))
         full = min(seconds_until_ready(Path(folder)) for _ in range(2))
         print(
             f"a year of hours, 1,000 items, which fade: ready after {full:.1f} s, without the year after {empty:.1f} s"
@@ -346,6 +334,23 @@ def a_year() -> None:
             verdict("200 ms / history of 90 days", 0.2 / statistics.median(taken), 1.0)
 
 
+def add_a_year(folder: Path) -> None:
+    """Give the placement of 1,000 items in a store a count of every hour of a year."""
+    hours = 8_760
+    now = int(time.time()) // 3_600 * 3_600
+    rng = np.random.default_rng(1)
+    tally, counters = [], []
+    for hour in range(now - 3_600 * hours, now, 3_600):
+        # five items most of the time, and now and then one of all the others
+        shown = {(int(slot), min(999, int(item))) for slot in range(5) for item in rng.pareto(1.2, 8)}
+        for slot, item in shown:
+            tally.append(("bench", hour, 1, "", "learned", slot, f"item-{item:02}", 1, 9, 10, 1))
+        counters.append(("bench", hour, 1, "", "learned", *(0 for _ in COUNTERS)))
+    with contextlib.closing(sqlite3.connect(folder / "bench.db")) as store, store:
+        for table, rows in (("period_tally", tally), ("period_counters", counters)):
+            store.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+
+
 def seconds_until_ready(folder: Path) -> float:
     began = time.perf_counter()
     with service(folder) as (port, _):
@@ -354,12 +359,12 @@ def seconds_until_ready(folder: Path) -> float:
         return time.perf_counter() - began
 
 
-def decision_seconds(port: int, process: subprocess.Popen[bytes]) -> float:
+def decision_seconds(port: int, process: subprocess.Popen[bytes], name: str = "bench") -> float:
     """What a decision costs, of the processor's time."""
     while not answers(port, "/readyz"):
         time.sleep(0.01)
-    asyncio.run(rate(port, seconds=1.0))
-    used, count = processor_seconds(process), int(asyncio.run(rate(port)) * SECONDS)
+    asyncio.run(rate(port, itertools.repeat(name), seconds=1.0))
+    used, count = processor_seconds(process), int(asyncio.run(rate(port, itertools.repeat(name))) * SECONDS)
     return (processor_seconds(process) - used) / count
 
 

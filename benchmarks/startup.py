@@ -51,6 +51,12 @@ def main() -> None:
     print(f"  import slotwise.client  {min(_import_client() for _ in range(TURNS)):24.2f}")
 
 
+def wait_until_compiled() -> None:
+    """Start Python on an empty cache, and wait until a ranker runs compiled code."""
+    with tempfile.TemporaryDirectory() as folder:
+        _start(30, folder, wait=True)
+
+
 def _start(items: int, folder: str, wait: bool = False) -> Any:
     environment = {**os.environ, "NUMBA_CACHE_DIR": folder, "ITEMS": str(items), "WAIT": "yes" if wait else ""}
     environment["SLOTWISE_COMPILE"] = "background"

@@ -70,5 +70,6 @@ def test_measured_numbers_are_of_the_default_policy(file: Path) -> None:
     now = {"policy": str(default_policy()), "regret": snapshot[str(default_policy())]}
     measured = {key: found[key] for key in now}
     assert measured == now, (
-        f"{file.name} is stale: run `python -m research alternatives --out docs/data` or `make peers`"
+        f"{file.name} is stale: run `python -m research alternatives --out docs/data`, `make peers` or "
+        "`python -m benchmarks.sizing --out docs/data`"
     )

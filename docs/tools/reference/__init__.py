@@ -39,6 +39,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "client-methods": python_api.client_methods,
     "node-client": typescript.node_client,
     "peers": result_tables.peers,
+    "performance": result_tables.performance,
     "traffic": result_tables.traffic,
 }
 OPENAPI = ROOT / "docs" / "reference" / "openapi.json"

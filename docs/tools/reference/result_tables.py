@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from typing import Any
 
 from docs.tools.site import ROOT
@@ -99,3 +100,41 @@ def _ratio(ratio: float) -> str:
     ('1', '34')
     """
     return f"{float(f'{ratio:.2g}'):,.4g}"
+
+
+def performance() -> str:
+    """What a decision, a start and a worker cost."""
+    found = json.loads((DATA / "performance.json").read_text())
+    # the clock tells how busy the machine was; processor time hardly does
+    on_the_clock = {
+        "durable decisions per second, one worker": _rounded(statistics.median(found["decisions"])),
+        "median latency at half of that load": _milliseconds(found["latency 0.5"]),
+        "99 % latency at half of that load": _milliseconds(found["latency 0.99"]),
+    }
+    quiet = max(found["load"], found["load afterwards"]) <= found["cores"]
+    rows = (on_the_clock if quiet else {}) | {
+        "processor time of a durable decision, 20 items": _milliseconds(found["processor 20"]),
+        "of one among 1,000 items": _milliseconds(found["processor 1000"]),
+        "of one among 100,000 items": _milliseconds(found["processor 100000"]),
+        "of a start, 1,000 items": f"{found['start']:.1f} s",
+        "of a start with a year of hourly history": f"{found['start with a year']:.1f} s",
+        "of compiling after an installation, in the background": f"{found['compiled']:.0f} s",
+        "disk per decision, until `slotwise compact`": f"{_rounded(found['bytes'])} bytes",
+        "memory of a worker without placements": f"{_rounded(found['memory'])} MB",
+    }
+    lines = ["| measure | value |", "| --- | ---: |", *(f"| {name} | {value} |" for name, value in rows.items())]
+    about = (
+        f"One run at commit {found['commit']}, {found['date']}, Python {found['python']}, {found['cores']} cores, "
+        f"load {found['load']:g} to {found['load afterwards']:g}. `python -m benchmarks.sizing` measures it."
+    )
+    busy = "" if quiet else " Other work kept the machine busy, so rates and latencies are left out."
+    return "\n".join(lines) + f"\n\n{about}{busy}"
+
+
+def _milliseconds(seconds: float) -> str:
+    """Two digits.
+
+    >>> _milliseconds(0.01234)
+    '12 ms'
+    """
+    return f"{float(f'{1e3 * seconds:.2g}'):g} ms"

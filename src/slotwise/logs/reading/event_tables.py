@@ -106,7 +106,10 @@ class EventKinds:
             f"SELECT {', '.join(shares)} FROM clicks SEMI JOIN shown USING (page, item)"
         ).fetchall()
         if not learned[purchase - 1]:
-            raise InvalidInput(f"{path} has no purchase to learn weights from: give them, as in click=1,cart=3")
+            raise InvalidInput(
+                f"{path} has no purchase to learn weights from, of a document that was shown: give weights, as in "
+                "click=1,cart=3"
+            )
         return {name: share for name, share in zip(self.actions, learned, strict=True) if share is not None}
 
     def value_of(self, weights: Mapping[str, float]) -> str:

@@ -23,7 +23,7 @@ SETTLED: Final = 0.9
 CLOSE: Final = 0.2
 #: a placement without a decision for this long is quiet
 QUIET_SECONDS: Final = DAY
-_PUT_BACK: Final = "A guardrail was broken: see the list of changes. The mode `live` shows learned lists again."
+_PUT_BACK: Final = "A guardrail was broken: see the list of changes. The mode live shows learned lists again."
 #: larger numbers of further views are not predicted
 MAX_VIEWS: Final = 1_000_000
 #: standard deviations to either side that hold 95 % of a normal distribution

@@ -1,6 +1,6 @@
 /* Guardrails: events whose rate with learned lists must not fall below the holdout's; nothing if there are none. */
 
-import { el, name, why } from "../dom.js";
+import { el, why } from "../dom.js";
 import { interval, percent } from "../format.js";
 
 const SIGNS = { holds: ["✓", "fine"], unclear: ["–", "unknown"], broken: ["!", "look"] };
@@ -21,12 +21,13 @@ export function draw({ guardrails }) {
 
 function row({ metric, state, sentence, learned, holdout, ratio, worse_by }) {
   const [sign, level] = SIGNS[state];
-  const rates = `${percent(learned)} with learned lists, ${percent(holdout)} in the holdout; may be lower by ${percent(worse_by, 0)}`;
-  const ends = ratio && `; ratio ${interval(ratio.anytime.low, ratio.anytime.high)} (95\u202f% anytime-valid interval)`;
+  const rates = ratio ? `${percent(learned)} with learned lists, ${percent(holdout)} in the holdout; ` : "";
+  const ends = ratio ? `; ratio ${interval(ratio.anytime.low, ratio.anytime.high)} (95\u202f% anytime-valid interval)` : "";
+  const details = `${rates}may be lower by ${percent(worse_by, 0)}${ends}.`;
   return el(
     "li",
     { "data-metric": metric, "data-level": level },
     el("span", { class: "sign", "aria-hidden": "true" }, sign),
-    el("span", null, el("b", null, name(metric)), `: ${sentence}`, el("small", { class: "quiet n" }, ` ${rates}${ends ?? ""}.`)),
+    el("span", null, sentence, el("small", { class: "quiet n" }, ` ${details}`)),
   );
 }
