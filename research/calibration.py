@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from research.fixed_prior import fit_weights_with_prior, fit_with_prior, redraw, set_counts
+from research.fixed_prior import fit_weights_with_prior, fit_with_prior, redraw, set_counts, use_pair_effects
 from research.gibbs_sampler import gibbs_posterior
 from research.joint_gibbs import joint_gibbs_posterior
 from slotwise.click_models import MNL, draw
@@ -24,6 +24,7 @@ from slotwise.core.types import FloatArray, IntArray
 from slotwise.jit import jit
 from slotwise.posterior import (
     HierarchicalPosterior,
+    draw_pair_odds,
     draw_parameters,
     hierarchical_posterior,
     update,
@@ -48,6 +49,8 @@ BARS = 16
 BUSY_RATE = 1.0
 #: of the crowds: how many, and κ
 SEGMENTS, OWN_TASTE = 3, 4.0
+#: passes of a pair on average where pairs have effects, and ν
+PAIR_PASSES, PAIR_SIMILARITY = 40, 5.0
 #: items with features, of which the last is never shown, how many features, and the 1/variance of their weights
 FEATURED, FEATURES, RIDGE = 12, 2, 2.0
 #: times that the mode of the bias, levels and weights are found in turn, enough for them to stay
@@ -61,6 +64,7 @@ CASES = {
     ("integrated", "poisson"): "bias by its normal approximation, on Poisson counts",
     ("lived", "crowds"): "bias and levels of items, approximately, on Poisson counts of crowds",
     ("lived", "features"): "bias and weights of features, approximately, on Poisson counts",
+    ("wide", "pairs"): "bias, items and effects of pairs, approximately, on Poisson counts",
     ("gibbs", "choices"): "Gibbs, Poisson likelihood, on choices",
     ("integrated", "choices"): "bias by its normal approximation, on choices",
     ("soft", "choices"): "the same with soft passes, on choices",
@@ -70,7 +74,11 @@ CASES = {
 }
 #: whose ranks are found, by the data; the others' are those of choices. With features, what has no scale: that of λ is
 #: drawn as if the constant among the weights were known, which is too sure of the scale of α and matters to no list
-PARAMETERS = {"crowds": ("m₁", "ε₁₁", "α₁₁"), "features": ("β₁", "λ₁α₁", "α₁₂/α₁, item 12 new")}
+PARAMETERS = {
+    "pairs": ("λ₁α₁", "λ₂α₂δ₂₂", "λ₂/λ₁"),
+    "crowds": ("m₁", "ε₁₁", "α₁₁"),
+    "features": ("β₁", "λ₁α₁", "α₁₂/α₁, item 12 new"),
+}
 OF_CHOICES = ("α₁", "λ₂α₂", "λ₂/λ₁")
 
 
@@ -99,7 +107,7 @@ def run(datasets: int = 1_000, seed: int = 0, cases: Sequence[tuple[str, str]] =
     """The ranks of three parameters for each case: of choices α_1, γ_22 = λ_2 α_2 and λ_2/λ_1."""
     found = []
     for sampler, data in cases:
-        one = {"crowds": _crowds, "features": _features}.get(data, _choices)
+        one = {"crowds": _crowds, "features": _features, "pairs": _pairs}.get(data, _choices)
         ranks = np.array([one(sampler, data, np.random.default_rng(stream(seed, index))) for index in range(datasets)])
         for place, parameter in enumerate(PARAMETERS.get(data, OF_CHOICES)):
             found.append(Calibration(sampler, data, parameter, ranks[:, place]))
@@ -208,6 +216,23 @@ def _features(sampler: str, data: str, rng: np.random.Generator) -> IntArray:  #
     return np.asarray((samples < truth).sum(axis=0))
 
 
+def _pairs(sampler: str, data: str, rng: np.random.Generator) -> IntArray:  # noqa: ARG001
+    """The same for γ_kj = λ_kα_jδ_kj; s, μ and ν are held."""
+    attractiveness = rng.gamma(SHAPE, size=ITEMS) / RATE
+    bias = rng.gamma(BIAS_SHAPE, size=SLOTS) / BIAS_RATE
+    effects = rng.gamma(PAIR_SIMILARITY, size=(ITEMS, SLOTS)) / PAIR_SIMILARITY
+    posterior = hierarchical_posterior(PolicyTask(SLOTS, ITEMS, ROUNDS), passes="hard", bias_shape=BIAS_SHAPE)
+    passes = rng.integers(0, 2 * PAIR_PASSES, (1, ITEMS, SLOTS)).astype(np.float64)
+    odds = attractiveness[:, None] * bias * effects
+    set_counts(posterior, rng.poisson(odds * passes).astype(np.float64), passes)
+    use_pair_effects(posterior, PAIR_SIMILARITY)
+    fit_with_prior(posterior, SHAPE, np.full(ITEMS, SHAPE / RATE), 1.0, TIMES)
+    truth = [bias[0] * attractiveness[0], odds[1, 1], bias[1] / bias[0]]
+    samples = np.zeros((DRAWS, 3))
+    _sample_pairs(posterior, np.ones(ITEMS), np.ones((SLOTS, ITEMS)), samples, rng)
+    return np.asarray((samples < truth).sum(axis=0))
+
+
 def _constant(rng: np.random.Generator) -> float:
     """The constant's prior, which is what two made-up items with a click in one unit of exposure say of it."""
     grid = np.linspace(-12.0, 12.0, 4_801)
@@ -255,3 +280,22 @@ def _sample_hierarchical(
             samples[number, 0] = posterior.draw.weights[1]
             samples[number, 1] = bias[0] * attractiveness[0]
             samples[number, 2] = attractiveness[len(attractiveness) - 1] / attractiveness[0]
+
+
+@jit
+def _sample_pairs(
+    posterior: HierarchicalPosterior,
+    attractiveness: FloatArray,
+    odds: FloatArray,
+    samples: FloatArray,
+    rng: np.random.Generator,
+) -> None:
+    """Fill `samples` with independent draws of the parameters of pairs."""
+    for number in range(len(samples)):
+        redraw(posterior, rng)
+        for item in range(len(attractiveness)):
+            attractiveness[item] = rng.standard_gamma(posterior.shape[item]) / posterior.rate[item]
+        draw_pair_odds(posterior, attractiveness, odds, rng)
+        samples[number, 0] = posterior.position_bias[0] * attractiveness[0]
+        samples[number, 1] = odds[1, 1]
+        samples[number, 2] = posterior.position_bias[1] / posterior.position_bias[0]

@@ -18,6 +18,7 @@ STEPS = 3
 def set_counts(posterior: HierarchicalPosterior, clicks: FloatArray, passes: FloatArray) -> None:
     """Count clicks and passes, segments × items × slots, in place of all counted before, and fit nothing."""
     counts = posterior.counts
+    counts.pair_clicks[IN_USE] = clicks
     counts.clicks[IN_USE] = clicks.sum(axis=2)
     counts.slot_clicks[IN_USE] = clicks.sum(axis=1)
     counts.unlisted_passes[IN_USE] = passes
@@ -57,6 +58,16 @@ def fit_weights_with_prior(posterior: HierarchicalPosterior, shape: float, ridge
         use_fit(items, True)
     fit_bias(counts, bias, items, segments)
     update_means(counts, bias, items, segments)
+
+
+@jit
+def use_pair_effects(posterior: HierarchicalPosterior, similarity: float) -> None:
+    """Give the posterior effects of pairs with this ν, as if the test had fired."""
+    pairs = posterior.counts.pairs
+    _, items, slots = posterior.counts.passes.shape
+    pairs.weight = np.ones((items, slots))
+    pairs.clicks, pairs.expected = np.zeros((items, slots)), np.zeros((items, slots))
+    pairs.is_used, pairs.similarity = True, similarity
 
 
 @jit

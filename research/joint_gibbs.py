@@ -11,7 +11,7 @@ from research.gibbs_sampler import GibbsPosterior, gibbs_posterior
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 from slotwise.jit import jit, record
-from slotwise.policies.interface import lists_for
+from slotwise.policies.interface import lists_for, pair_lists_for
 from slotwise.policies.policy_registry import register
 from slotwise.policies.thompson_sampling import ThompsonSampling
 from slotwise.posterior.list_counts import place_of
@@ -84,8 +84,10 @@ def exact_posterior_sampling(
     return ThompsonSampling(
         posterior=joint_gibbs_posterior(task, attractiveness, **prior),
         lists=lists_for(task),
+        pair_lists=pair_lists_for(task),
         boldness=1.0,
         attractiveness=attractiveness,
+        odds=np.zeros((task.slots, task.items)),
         ranking=np.zeros(task.slots, np.int64),
         largest=np.zeros((2, task.slots), np.int64),
     )

@@ -97,6 +97,15 @@ def _calibration(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
     save(calibration.figure(found), out, "calibration")
 
 
+def _model_check(out: Path, jobs: int, quick: bool) -> None:
+    """False alarms and power of the test of whether slots act alike on all items."""
+    # imported here because it compiles
+    from research import model_check
+
+    size = model_check.CheckSize(2, 2, 60) if quick else model_check.CheckSize()
+    _write_tables(out, model_check.tables(size, jobs))
+
+
 def _changing_pages(
     out: Path,
     jobs: int,
@@ -207,6 +216,7 @@ STUDIES: dict[str, Callable[..., None]] = {
     "exploration": _exploration,
     "estimators": _estimators,
     "calibration": _calibration,
+    "model-check": _model_check,
     "changing-pages": _changing_pages,
     "leaderboard": _leaderboard,
     "contextual": _contextual,

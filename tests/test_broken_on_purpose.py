@@ -462,6 +462,27 @@ FAULTS = [
         "tests/posterior/test_feature_regression.py::test_weights_of_features_are_found_within_their_stated_error",
     ),
     Fault(
+        "the uncertainty of attractiveness is left out of the Bayes factor",
+        "posterior/pair_effects.py",
+        "(similarity + n - 0.5) * math.log(similarity + e)",
+        "(similarity + n + 0.5) * math.log(similarity + e)",
+        "tests/posterior/test_pair_effects.py::test_the_evidence_is_the_bayes_factor_of_the_clicks",
+    ),
+    Fault(
+        "the test of slots and items never fires",
+        "posterior/pair_effects.py",
+        "is_wrong = pairs.evidence > -math.log(FALSE_ALARMS)",
+        "is_wrong = pairs.evidence > 1e9",
+        "tests/posterior/test_pair_effects.py::test_slots_that_favour_some_items_are_noticed_with_their_spread",
+    ),
+    Fault(
+        "effects of pairs do not widen the posterior",
+        "posterior/pair_effects.py",
+        "weight = pairs.similarity / (pairs.similarity + e) if pairs.is_used else 1.0",
+        "weight = 1.0",
+        "tests/posterior/test_pair_effects.py::test_intervals_are_wider_and_cover_if_the_model_is_wrong",
+    ),
+    Fault(
         "crowds seem a little more alike than they are",
         "posterior/hyperparameters.py",
         "own + counts.clicks[IN_USE, segment, item], own + segments.level[item] * mean * exposure",

@@ -36,6 +36,11 @@ def test_the_truth_ranks_nearly_uniformly_with_approximated_segments_and_feature
 CLOSE = 0.25
 
 
+def test_the_truth_ranks_nearly_uniformly_with_effects_of_pairs() -> None:
+    for one in calibration.run(DATASETS, seed=1, cases=[("wide", "pairs")]):
+        assert abs(one.spread - 1.0) < CLOSE, one
+
+
 @pytest.mark.long
 def test_soft_passes_are_less_too_sure_where_most_visits_click() -> None:
     """Hard passes are found out; soft ones are right of α and λ, and of γ = λα too sure by half as much."""

@@ -9,8 +9,18 @@ import numpy as np
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import BoolArray, FloatArray, HalfLife, IntArray, Ranking
 from slotwise.jit import record
-from slotwise.optimize.list_solver import arrange, is_free
-from slotwise.policies.interface import choose, learn, learn_clicks, lists_for, update_from_tally, with_posterior
+from slotwise.optimize.dynamic_constraints import impose
+from slotwise.optimize.list_solver import arrange, arrange_pairs, is_free
+from slotwise.policies.interface import (
+    choose,
+    impose_rules,
+    learn,
+    learn_clicks,
+    lists_for,
+    pair_lists_for,
+    update_from_tally,
+    with_posterior,
+)
 from slotwise.policies.policy_registry import register
 from slotwise.posterior import (
     BIAS_SHAPE,
@@ -18,6 +28,7 @@ from slotwise.posterior import (
     MANY_ITEMS,
     apply_cold_start_cap,
     draw_largest,
+    draw_pair_odds,
     draw_parameters,
     hierarchical_posterior,
     update,
@@ -31,15 +42,19 @@ from slotwise.posterior import (
 class ThompsonSampling:
     """In every round: draw λ, draw α_j ~ Gamma(b·shape_j, b·rate_j) given λ, and show the best list for λ and α.
 
+    If slots are found not to act alike on all items, odds are drawn for each pair, and the list is an assignment.
+
     b is the boldness. At 1 this is Thompson sampling. At b, parameters are drawn as if there were b times the evidence:
     a bolder policy explores less, which lowers the typical regret and raises the worst.
     """
 
     posterior: Any
     lists: Any
+    pair_lists: Any
     boldness: float
-    #: α as drawn for the last decision
+    #: α as drawn for the last decision, and the odds of pairs, slots × items
     attractiveness: FloatArray
+    odds: FloatArray
     ranking: Ranking
     #: scratch: new items and others with the largest draws
     largest: IntArray
@@ -71,8 +86,10 @@ def thompson_sampling(
             bias_shape=bias_shape,
         ),
         lists=lists_for(task),
+        pair_lists=pair_lists_for(task),
         boldness=float(boldness),
         attractiveness=np.ones(task.items),
+        odds=np.zeros((task.slots, task.items)),
         ranking=np.zeros(task.slots, np.int64),
         largest=np.zeros((2, task.slots), np.int64),
     )
@@ -89,7 +106,10 @@ def _choose(policy: ThompsonSampling, rng: np.random.Generator) -> Ranking:
         for item in range(len(attractiveness)):
             drawn = rng.standard_gamma(boldness * posterior.shape[item])
             attractiveness[item] = drawn / (boldness * posterior.rate[item])
-    arrange(policy.lists, attractiveness, posterior.position_bias, ranking, rng)
+    if draw_pair_odds(posterior, attractiveness, policy.odds, rng):
+        arrange_pairs(policy.pair_lists, policy.odds, ranking, rng)
+    else:
+        arrange(policy.lists, attractiveness, posterior.position_bias, ranking, rng)
     apply_cold_start_cap(posterior, policy.lists, attractiveness, ranking, rng)
     return ranking
 
@@ -107,3 +127,9 @@ def _learn_clicks(policy: ThompsonSampling, ranking: Ranking, clicks: BoolArray)
 @update_from_tally.register(ThompsonSampling)
 def _update_from_tally(policy: ThompsonSampling, clicks: FloatArray, passes: FloatArray) -> None:
     update_by_tally(policy.posterior, clicks, passes)
+
+
+@impose_rules.register(ThompsonSampling)
+def _impose_rules(policy: ThompsonSampling, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
+    impose(policy.lists, values, excluded, pin)
+    impose(policy.pair_lists, values, excluded, pin)

@@ -5,9 +5,11 @@ from slotwise.posterior.cold_start_cap import _apply_cold_start_cap as _apply_co
 from slotwise.posterior.factory import DEFAULT_COLD_START_CAP, Passes, hierarchical_posterior
 from slotwise.posterior.gamma_prior import ATTRACTIVENESS_RATE, ATTRACTIVENESS_SHAPE, BIAS_SHAPE
 from slotwise.posterior.largest_draws import MANY_ITEMS, draw_largest
+from slotwise.posterior.pair_effects import ModelCheck
 from slotwise.posterior.posterior_interface import (
     GammaPosterior,
     apply_cold_start_cap,
+    draw_pair_odds,
     draw_parameters,
     update,
     update_by_clicks,
@@ -26,12 +28,14 @@ __all__ = [
     "MANY_ITEMS",
     "GammaPosterior",
     "HierarchicalPosterior",
+    "ModelCheck",
     "Passes",
     "Posterior",
     "apply_cold_start_cap",
     "best_list",
     "best_list_probabilities",
     "draw_largest",
+    "draw_pair_odds",
     "draw_parameters",
     "fit_posterior",
     "hierarchical_posterior",

@@ -8,9 +8,16 @@ import numpy as np
 
 from slotwise.core.types import EMPTY, BoolArray, FloatArray, IntArray, Ranking
 from slotwise.jit import jit
-from slotwise.optimize.dynamic_constraints import PerDecision, impose, per_decision_lists, pins
-from slotwise.optimize.list_solver import arrange
-from slotwise.posterior.posterior_interface import GammaPosterior, draw_parameters
+from slotwise.optimize.dynamic_constraints import (
+    PerDecision,
+    PerDecisionPairs,
+    impose,
+    per_decision_lists,
+    per_decision_pairs,
+    pins,
+)
+from slotwise.optimize.list_solver import arrange, arrange_pairs
+from slotwise.posterior.posterior_interface import GammaPosterior, draw_pair_odds, draw_parameters
 
 #: draws times items of `best_list_probabilities`, and limits of the number of draws
 DRAWN_ITEMS = 10_000_000
@@ -27,6 +34,7 @@ def best_list(
     excluded: IntArray | None = None,
     slots: BoolArray | None = None,
     pinned: Mapping[int, int] | None = None,
+    odds: FloatArray | None = None,
 ) -> Ranking:
     """Return the list with the largest expected value, EMPTY in slots for which no item is left.
 
@@ -42,6 +50,8 @@ def best_list(
         Whether each slot may be filled; without it all may.
     pinned
         Items by number, from 0, with the slot from 0 that each must be in.
+    odds
+        The odds of each pair, slots × items, if they are not the products λα.
 
     Examples
     --------
@@ -57,7 +67,15 @@ def best_list(
     # the slots with the smallest position bias stay empty
     order = usable[np.argsort(-position_bias[usable], kind="stable")][: items - len(omitted)]
     ranking = np.full(len(position_bias), EMPTY)
-    if not pinned and (values is None or (values == values[0]).all()):
+    if odds is not None:
+        filled = np.sort(order)
+        places = {item: int(np.searchsorted(filled, slot)) for item, slot in (pinned or {}).items()}
+        pairs = per_decision_pairs(len(filled), items)
+        impose(pairs, np.ones(items) if values is None else values, omitted, pins(len(filled), len(order), places))
+        arranged = np.zeros(len(filled), np.int64)
+        arrange_pairs(pairs, np.ascontiguousarray(odds[filled]), arranged, np.random.default_rng(SEED))
+        ranking[filled] = arranged
+    elif not pinned and (values is None or (values == values[0]).all()):
         allowed = np.arange(items) if excluded is None else np.setdiff1d(np.arange(items), excluded)
         ranking[order] = allowed[np.argsort(-attractiveness[allowed], kind="stable")][: len(order)]
     elif len(order):
@@ -96,11 +114,15 @@ def best_list_probabilities(
     """
     slots, items = len(posterior.position_bias), len(posterior.shape)
     omitted = np.zeros(0, np.int64) if excluded is None else excluded
-    lists = _lists(slots, items, position_bias, np.ones(items) if values is None else values, omitted)
+    worth = np.ones(items) if values is None else values
+    lists = _lists(slots, items, position_bias, worth, omitted)
+    pairs = per_decision_pairs(slots, items)
+    impose(pairs, worth, omitted, pins(slots, items - len(omitted)))
     draws = int(np.clip(DRAWN_ITEMS // items, MIN_DRAWS, MAX_DRAWS)) if draws is None else draws
     rng = np.random.default_rng(SEED) if rng is None else rng
     counts = np.zeros(items)
-    _count_best(posterior, lists, draws, np.zeros(items), np.zeros(slots, np.int64), counts, rng)
+    odds = np.zeros((slots, items))
+    _count_best(posterior, lists, pairs, draws, np.zeros(items), odds, np.zeros(slots, np.int64), counts, rng)
     return counts / draws
 
 
@@ -121,8 +143,10 @@ def _lists(
 def _count_best(
     posterior: GammaPosterior,
     lists: PerDecision,
+    pairs: PerDecisionPairs,
     draws: int,
     attractiveness: FloatArray,
+    odds: FloatArray,
     ranking: Ranking,
     counts: FloatArray,
     rng: np.random.Generator,
@@ -131,7 +155,10 @@ def _count_best(
         draw_parameters(posterior, rng)
         for item in range(len(counts)):
             attractiveness[item] = rng.standard_gamma(posterior.shape[item]) / posterior.rate[item]
-        arrange(lists, attractiveness, posterior.position_bias, ranking, rng)
+        if draw_pair_odds(posterior, attractiveness, odds, rng):
+            arrange_pairs(pairs, odds, ranking, rng)
+        else:
+            arrange(lists, attractiveness, posterior.position_bias, ranking, rng)
         for item in ranking:
             if item != EMPTY:
                 counts[item] += 1.0

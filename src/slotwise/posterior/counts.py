@@ -10,6 +10,7 @@ from slotwise.core.tally import count_no_clicks
 from slotwise.core.types import EMPTY, NO_CLICK, BoolArray, FloatArray, Ranking
 from slotwise.jit import inlined, jit
 from slotwise.posterior.list_counts import EVICTED_SHARE, evict, find_or_add, is_evicted, rarity_threshold
+from slotwise.posterior.pair_effects import pair_mean, pair_weight
 from slotwise.posterior.state import DECAYED, IN_USE, PERIOD_COUNTS, PosteriorCounts, SegmentEffects
 
 
@@ -24,7 +25,8 @@ def add_round(counts: PosteriorCounts, segments: SegmentEffects, segment: int, r
         mean, mean_bias, total = segments.mean, segments.mean_bias, 1.0
         for slot in range(len(ranking)):
             if ranking[slot] != EMPTY:
-                total += mean_bias[segment, slot] * mean[segment, ranking[slot]]
+                item = ranking[slot]
+                total += mean_bias[segment, slot] * mean[segment, item] * pair_mean(counts, item, slot)
         weight = 1.0 / total
         # if the table is full, the round counts at its present weight
         number = find_or_add(counts.lists, segment, ranking)
@@ -37,7 +39,7 @@ def add_round(counts: PosteriorCounts, segments: SegmentEffects, segment: int, r
         item = ranking[slot]
         if item != EMPTY:
             item_rounds[item] += 1.0
-            passes[segment, item, slot] += weight
+            passes[segment, item, slot] += weight * pair_weight(counts, item, slot)
             if not is_listed:
                 for kind in range(kinds):
                     counts.unlisted_passes[kind, segment, item, slot] += weight
@@ -49,8 +51,10 @@ def add_round(counts: PosteriorCounts, segments: SegmentEffects, segment: int, r
 @inlined
 def _add_click(counts: PosteriorCounts, segment: int, item: int, slot: int) -> None:
     for kind in range(min(counts.clicks.shape[0], DECAYED)):
-        counts.clicks[kind, segment, item] += 1.0
-        counts.slot_clicks[kind, segment, slot] += 1.0
+        weight = pair_weight(counts, item, slot) if kind == IN_USE else 1.0
+        counts.pair_clicks[kind, segment, item, slot] += 1.0
+        counts.clicks[kind, segment, item] += weight
+        counts.slot_clicks[kind, segment, slot] += weight
 
 
 @inlined
@@ -65,7 +69,7 @@ def add_several_clicks(
         if item != EMPTY:
             passed = 1.0 if passes_clicked or not clicks[slot] else 0.0
             counts.item_rounds[item] += 1.0
-            counts.passes[segment, item, slot] += passed
+            counts.passes[segment, item, slot] += passed * pair_weight(counts, item, slot)
             for kind in range(min(counts.clicks.shape[0], DECAYED)):
                 counts.unlisted_passes[kind, segment, item, slot] += passed
             if clicks[slot]:
@@ -80,15 +84,19 @@ def add_tally(counts: PosteriorCounts, segment: int, clicks: FloatArray, passes:
     for slot in range(slots):
         for item in range(items):
             rounds += clicks[slot, item]
+            in_use = pair_weight(counts, item, slot)
             for kind in range(kinds):
-                counts.clicks[kind, segment, item] += clicks[slot, item]
-                counts.slot_clicks[kind, segment, slot] += clicks[slot, item]
+                weight = in_use if kind == IN_USE else 1.0
+                counts.pair_clicks[kind, segment, item, slot] += clicks[slot, item]
+                counts.clicks[kind, segment, item] += weight * clicks[slot, item]
+                counts.slot_clicks[kind, segment, slot] += weight * clicks[slot, item]
                 counts.unlisted_passes[kind, segment, item, slot] += passes[slot, item]
-            counts.passes[segment, item, slot] += passes[slot, item]
+            counts.passes[segment, item, slot] += in_use * passes[slot, item]
             counts.item_rounds[item] += clicks[slot, item] + passes[slot, item]
     no_clicks = count_no_clicks(passes)
     rounds += no_clicks
     counts.rounds += rounds
+    counts.tally_rounds += rounds
     counts.no_clicks += no_clicks
     return rounds
 
@@ -121,7 +129,8 @@ def _inverse_weight(counts: PosteriorCounts, segments: SegmentEffects, number: i
     for slot in range(lists.shape[1] - 1):
         item = lists[number, slot + 1]
         if item != EMPTY:
-            total += segments.mean_bias[segment, slot] * segments.mean[segment, item]
+            mean = segments.mean_bias[segment, slot] * segments.mean[segment, item]
+            total += mean * pair_mean(counts, item, slot)
     return total
 
 
@@ -151,8 +160,8 @@ def decay(counts: PosteriorCounts, weights: FloatArray, best: int, is_replaced: 
     kinds = len(counts.clicks)
     for array in (counts.clicks, counts.slot_clicks):
         _decay(array.reshape((kinds, array.size // kinds)), weights, best, is_replaced)
-    unlisted = counts.unlisted_passes
-    _decay(unlisted.reshape((kinds, unlisted.size // kinds)), weights, best, is_replaced)
+    for pairs in (counts.pair_clicks, counts.unlisted_passes):
+        _decay(pairs.reshape((kinds, pairs.size // kinds)), weights, best, is_replaced)
     _decay(counts.lists.rounds, weights, best, is_replaced)
 
 
@@ -170,6 +179,7 @@ def _decay(array: FloatArray, weights: FloatArray, best: int, is_replaced: bool)
 @jit
 def clear(counts: PosteriorCounts, kind: int) -> None:
     """Set the counts of one kind to 0."""
+    counts.pair_clicks[kind] = 0.0
     counts.clicks[kind] = 0.0
     counts.slot_clicks[kind] = 0.0
     counts.unlisted_passes[kind] = 0.0

@@ -17,6 +17,7 @@ from slotwise.posterior.forgetting import parse_half_lives, start_forgetting
 from slotwise.posterior.gamma_prior import ATTRACTIVENESS_RATE, ATTRACTIVENESS_SHAPE, BIAS_SHAPE
 from slotwise.posterior.hyperparameters import SEGMENT_SIMILARITY, SLOT_SIMILARITY
 from slotwise.posterior.list_counts import empty_list_counts
+from slotwise.posterior.pair_effects import no_pair_effects
 from slotwise.posterior.state import (
     DECAYED,
     BiasPosterior,
@@ -120,6 +121,8 @@ def _first_bias(task: PolicyTask) -> FloatArray:
 def _no_counts(task: PolicyTask, kinds: int, room: int) -> PosteriorCounts:
     segments, items, slots = task.segments, task.items, task.slots
     return PosteriorCounts(
+        pair_clicks=np.zeros((kinds, segments, items, slots)),
+        pairs=no_pair_effects(slots),
         clicks=np.zeros((kinds, segments, items)),
         slot_clicks=np.zeros((kinds, segments, slots)),
         unlisted_passes=np.zeros((kinds, segments, items, slots)),
@@ -127,6 +130,7 @@ def _no_counts(task: PolicyTask, kinds: int, room: int) -> PosteriorCounts:
         passes=np.zeros((segments, items, slots)),
         rounds=0.0,
         no_clicks=0.0,
+        tally_rounds=0.0,
         item_rounds=np.zeros(items),
     )
 

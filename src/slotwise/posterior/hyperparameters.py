@@ -23,6 +23,7 @@ from slotwise.jit import inlined, jit
 from slotwise.posterior.counts import weigh_lists
 from slotwise.posterior.feature_regression import evidence_part, learn_items, weigh_evidence
 from slotwise.posterior.gamma_prior import MAX_STEP, MIN_SHAPE, NO_EXPOSURE, digamma, shape_of
+from slotwise.posterior.pair_effects import learn_pairs, weigh_pairs
 from slotwise.posterior.state import IN_USE, BiasPosterior, ItemPrior, PosteriorCounts, SegmentEffects
 
 #: rounds of weighing lists and fitting in a refit; the next refit continues from its result
@@ -46,6 +47,8 @@ def refit(counts: PosteriorCounts, bias: BiasPosterior, items: ItemPrior, segmen
     """Refit all hyperparameters to the counts in use, starting from the last fit."""
     for _ in range(TIMES):
         fit_bias(counts, bias, items, segments)
+        if counts.pairs.is_used:
+            learn_pairs(counts)
         for _ in range(STEPS):
             learn_levels(counts, items, segments)
             learn_items(counts, items, segments)
@@ -95,8 +98,10 @@ def use_segment(items: ItemPrior, segments: SegmentEffects, segment: int) -> Non
 @jit
 def fit_bias(counts: PosteriorCounts, bias: BiasPosterior, items: ItemPrior, segments: SegmentEffects) -> None:
     """Weigh lists at the means, and set the mode of log λ, the root of its covariance, and the exposure of items."""
-    if counts.lists.count > 0:
+    if counts.lists.count > 0 or len(counts.pairs.weight) > 0:
         weigh_lists(counts, segments, IN_USE, counts.passes)
+        if len(counts.pairs.weight) > 0:
+            weigh_pairs(counts, segments)
     if not bias.is_known:
         find_mode(counts, IN_USE, counts.passes, bias, bias.mode, items, segments)
         inverse_root(bias.cholesky, 1.0, bias.root)

@@ -40,6 +40,13 @@ def draw_parameters(posterior: GammaPosterior, rng: np.random.Generator) -> bool
     """
 
 
+@generic(default=lambda posterior, attractiveness, odds, rng: False)  # noqa: ARG005
+def draw_pair_odds(  # type: ignore[empty-body]
+    posterior: GammaPosterior, attractiveness: FloatArray, odds: FloatArray, rng: np.random.Generator
+) -> bool:
+    """Draw the odds of each pair, slots × items, given λ and α as drawn; return False if they are λα."""
+
+
 @generic()
 def update(posterior: GammaPosterior, ranking: Ranking, clicked: int) -> None:
     """Learn from one round."""

@@ -8,6 +8,7 @@ bias is λ_k δ_sk, λ_k ~ Gamma(c, c) and δ_sk ~ Gamma(τ, τ). With one segme
 | record | changed by |
 | --- | --- |
 | `PosteriorCounts` | `slotwise.posterior.counts` |
+| `PairEffects` | `slotwise.posterior.pair_effects` |
 | `Pending` | `slotwise.posterior.updates` |
 | `BiasPosterior`, `SegmentEffects` | `slotwise.posterior.hyperparameters` |
 | `ItemPrior` | `slotwise.posterior.feature_regression` |
@@ -28,13 +29,44 @@ IN_USE, PERIOD_COUNTS, DECAYED = 0, 1, 2
 
 
 @record
-class PosteriorCounts:
-    """Sufficient statistics. The passes of lists in the table are not in `unlisted_passes`."""
+class PairEffects:
+    """The effect δ_kj of each pair of slot and item, and the test of whether there are any."""
 
-    #: kinds × segments × items
+    #: whether the test has fired, so that the posterior has pair effects
+    is_used: bool
+    #: the log of the Bayes factor at the last test, and the number of rounds from which on it is due again
+    evidence: float
+    check_at: float
+    #: the clicks that the last test rested on, Σ_j tr V_j
+    tested: float
+    #: ν
+    similarity: float
+    #: w, N and E, items × slots; without items before the test fires
+    weight: FloatArray
     clicks: FloatArray
-    #: kinds × segments × slots
+    expected: FloatArray
+    #: scratch: νI + V of one item, its least pivots, a number per slot, the log of the Bayes factor for each ν
+    matrix: FloatArray
+    least: FloatArray
+    share: FloatArray
+    factors: FloatArray
+    #: factors of the position bias, by which the expected clicks of each slot are those counted
+    slots: FloatArray
+
+
+@record
+class PosteriorCounts:
+    """Sufficient statistics. The passes of lists in the table are not in `unlisted_passes`.
+
+    Clicks and passes in use are multiplied by the weight of their pair, except `pair_clicks`.
+    """
+
+    #: kinds × segments × items × slots
+    pair_clicks: FloatArray
+    #: their sums over slots, kinds × segments × items, and over items, kinds × segments × slots
+    clicks: FloatArray
     slot_clicks: FloatArray
+    pairs: PairEffects
     #: kinds × segments × items × slots
     unlisted_passes: FloatArray
     lists: ListCounts
@@ -43,6 +75,8 @@ class PosteriorCounts:
     #: rounds in use, and those of them without a click, as weights of passes
     rounds: float
     no_clicks: float
+    #: rounds learned from tallies, so that their lists are unknown
+    tally_rounds: float
     #: rounds that showed each item, all segments together, never decayed
     item_rounds: FloatArray
 

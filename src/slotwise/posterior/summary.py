@@ -42,6 +42,7 @@ from slotwise.estimators.uncertainty.standard_errors import with_priors
 from slotwise.posterior.best_list_draws import best_list, best_list_probabilities
 from slotwise.posterior.factory import hierarchical_posterior
 from slotwise.posterior.gamma_prior import BIAS_SHAPE
+from slotwise.posterior.pair_effects import ModelCheck, model_check, pair_effects
 from slotwise.posterior.posterior_interface import defer_refits, set_segment, update_by_tally
 from slotwise.posterior.segment_similarity import variance_from_similarity
 from slotwise.posterior.state import IN_USE, HierarchicalPosterior
@@ -142,7 +143,14 @@ class Posterior:
         """
         alpha, bias = self.estimate.attractiveness, self.estimate.position_bias
         omitted = self.excluded if excluded is None else excluded
-        return best_list(alpha, bias, values=self.values, excluded=omitted, slots=slots, pinned=pinned)
+        effects = pair_effects(self.state)
+        odds = None if effects is None else np.outer(bias, alpha) * effects
+        return best_list(alpha, bias, values=self.values, excluded=omitted, slots=slots, pinned=pinned, odds=odds)
+
+    @property
+    def model_check(self) -> ModelCheck:
+        """The test of whether slots act alike on all items, and what follows from it."""
+        return model_check(self.state.counts.pairs)
 
 
 def fit_posterior(

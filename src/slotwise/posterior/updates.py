@@ -12,6 +12,7 @@ from slotwise.posterior.counts import add_round, add_several_clicks, add_tally, 
 from slotwise.posterior.feature_regression import evidence_part
 from slotwise.posterior.forgetting import end_period
 from slotwise.posterior.hyperparameters import level_weight, refit, sum_passes, use_segment
+from slotwise.posterior.pair_effects import check_pairs, pair_weight
 from slotwise.posterior.posterior_interface import (
     add_pending,
     defer_refits,
@@ -24,6 +25,8 @@ from slotwise.posterior.state import IN_USE, HierarchicalPosterior
 
 #: hyperparameters are refitted when the counts have grown by this part
 GROWTH = 0.02
+#: refits after a large change of the counts
+REFITS = 5
 
 
 @add_pending.register(HierarchicalPosterior)
@@ -67,26 +70,27 @@ def learn_round(posterior: HierarchicalPosterior, ranking: Ranking, clicked: int
         if ranking[slot] != EMPTY:
             _pass_item(posterior, ranking[slot], slot, weight)
     if clicked != NO_CLICK:
-        _click_item(posterior, ranking[clicked])
+        _click_item(posterior, ranking[clicked], clicked)
 
 
 @inlined
 def _pass_item(posterior: HierarchicalPosterior, item: int, slot: int, weight: float) -> None:
     """Add a pass to the current draw and to the sums over segments."""
     segments = posterior.segments
+    weight *= pair_weight(posterior.counts, item, slot)
     posterior.rate[item] += posterior.position_bias[slot] * weight
     if len(segments.is_used) > 1:
         segments.level_passes[item, slot] += weight * level_weight(segments, posterior.segment, item, slot)
 
 
 @inlined
-def _click_item(posterior: HierarchicalPosterior, item: int) -> None:
+def _click_item(posterior: HierarchicalPosterior, item: int, slot: int) -> None:
     """Add a click to the current draw and to the sums over segments."""
-    segments = posterior.segments
-    posterior.shape[item] += 1.0
+    segments, weight = posterior.segments, pair_weight(posterior.counts, item, slot)
+    posterior.shape[item] += weight
     if len(segments.is_used) > 1:
-        segments.level_clicks[item] += 1.0
-        segments.evidence_clicks[item] += evidence_part(posterior.items, segments, posterior.segment, item)
+        segments.level_clicks[item] += weight
+        segments.evidence_clicks[item] += weight * evidence_part(posterior.items, segments, posterior.segment, item)
 
 
 @update_by_clicks.register(HierarchicalPosterior)
@@ -113,7 +117,7 @@ def learn_clicks_of_round(posterior: HierarchicalPosterior, ranking: Ranking, cl
             if passes_clicked or not clicks[slot]:
                 _pass_item(posterior, ranking[slot], slot, 1.0)
             if clicks[slot]:
-                _click_item(posterior, ranking[slot])
+                _click_item(posterior, ranking[slot], slot)
 
 
 @update_by_tally.register(HierarchicalPosterior)
@@ -132,7 +136,7 @@ def learn_tally(posterior: HierarchicalPosterior, clicks: FloatArray, passes: Fl
     if counts.rounds >= posterior.refit_at:
         if forgetting.rounds_left <= 0.0:
             finish_period(posterior)
-        refresh(posterior, 5)
+        refresh(posterior, REFITS)
     posterior.draw.decisions_left = 0
     posterior.is_current = False
     if counts.rounds > 0.0 and posterior.cold_start.slots_left == math.inf:
@@ -147,11 +151,11 @@ def _add_to_levels(posterior: HierarchicalPosterior, clicks: FloatArray, passes:
     for slot in range(slots):
         for item in range(number_of_items):
             part = evidence_part(items, segments, posterior.segment, item)
-            segments.level_clicks[item] += clicks[slot, item]
-            segments.evidence_clicks[item] += part * clicks[slot, item]
-            segments.level_passes[item, slot] += passes[slot, item] * level_weight(
-                segments, posterior.segment, item, slot
-            )
+            weight = pair_weight(posterior.counts, item, slot)
+            segments.level_clicks[item] += weight * clicks[slot, item]
+            segments.evidence_clicks[item] += weight * part * clicks[slot, item]
+            weight *= level_weight(segments, posterior.segment, item, slot)
+            segments.level_passes[item, slot] += weight * passes[slot, item]
 
 
 @jit
@@ -190,6 +194,9 @@ def refresh(posterior: HierarchicalPosterior, times: int) -> None:
         fold_rarest(counts, posterior.segments)
     for _ in range(times):
         refit(counts, posterior.bias, posterior.items, posterior.segments)
+    if check_pairs(counts, posterior.segments):
+        for _ in range(REFITS):
+            refit(counts, posterior.bias, posterior.items, posterior.segments)
     if posterior.pending.rounds > 0.0:
         pending = posterior.pending
         sum_passes(posterior.items, posterior.segments, pending.by_slot, pending.level_passes, True)

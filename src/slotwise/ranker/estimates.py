@@ -13,7 +13,7 @@ from slotwise.core.io import frame
 from slotwise.core.result_tables import TABLES, Table, plain, records, text_table
 from slotwise.core.types import FloatArray, IntArray
 from slotwise.estimators import Intervals
-from slotwise.posterior import Posterior
+from slotwise.posterior import ModelCheck, Posterior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +57,8 @@ class Estimates:
     position_bias: FloatArray
     position_bias_interval: Intervals
     level: float
+    #: whether slots were found not to act alike on all items, and what was done
+    model_check: ModelCheck
 
     @classmethod
     def of(cls, posterior: Posterior, ids: tuple[str, ...], shown: IntArray, level: float) -> Estimates:
@@ -84,6 +86,7 @@ class Estimates:
             position_bias=posterior.estimate.position_bias,
             position_bias_interval=of_slots,
             level=level,
+            model_check=posterior.model_check,
         )
 
     def __getitem__(self, item: str) -> ItemEstimate:
@@ -146,7 +149,8 @@ class Estimates:
 
     def summary(self) -> str:
         """Return both tables as text."""
-        return "\n\n".join(text_table(self.columns(table)) for table in TABLES)
+        tables = "\n\n".join(text_table(self.columns(table)) for table in TABLES)
+        return f"{tables}\n\n{self.model_check.sentence}" if self.model_check.is_wrong else tables
 
     def __repr__(self) -> str:
         return (

@@ -11,7 +11,14 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
-from slotwise.posterior import HierarchicalPosterior, Posterior, draw_parameters, posterior_after, summarize_posterior
+from slotwise.posterior import (
+    HierarchicalPosterior,
+    Posterior,
+    draw_pair_odds,
+    draw_parameters,
+    posterior_after,
+    summarize_posterior,
+)
 from slotwise.posterior.best_list_draws import best_list
 from slotwise.posterior.posterior_interface import set_segment
 from slotwise.ranker.estimates import Estimates
@@ -221,8 +228,9 @@ def _draw_list_values(posterior: Posterior, rankings: Sequence[IntArray]) -> Flo
         draw_parameters(state, rng)
         alpha = rng.standard_gamma(state.shape[items]) / state.rate[items]
         bias = state.position_bias if posterior.known_bias is None else posterior.known_bias
+        pairs = _drawn_odds(state, alpha, items, rng)
         for row, place in enumerate(places):
-            gamma = bias[: len(place)] * alpha[place]
+            gamma = bias[: len(place)] * alpha[place] if pairs is None else pairs[np.arange(len(place)), rankings[row]]
             drawn[row, draw] = values[place] @ gamma / (1.0 + gamma.sum())
     return drawn
 
@@ -239,6 +247,22 @@ def _draw_best_lists(posterior: Posterior, constraints: CheckedConstraints) -> I
         alpha = rng.standard_gamma(state.shape) / state.rate
         bias = state.position_bias if posterior.known_bias is None else posterior.known_bias
         drawn[draw] = best_list(
-            alpha, bias, values=posterior.values, excluded=constraints.excluded, slots=slots, pinned=constraints.pinned
+            alpha,
+            bias,
+            values=posterior.values,
+            excluded=constraints.excluded,
+            slots=slots,
+            pinned=constraints.pinned,
+            odds=_drawn_odds(state, alpha, np.arange(len(alpha)), rng),
         )
     return drawn
+
+
+def _drawn_odds(
+    state: HierarchicalPosterior, attractiveness: FloatArray, items: IntArray, rng: np.random.Generator
+) -> FloatArray | None:
+    """Draw the odds of pairs given the attractiveness of some items, 0 for others; None if the odds are λα."""
+    slots, all_items = len(state.position_bias), len(state.shape)
+    of_all, odds = np.zeros(all_items), np.zeros((slots, all_items))
+    of_all[items] = attractiveness
+    return odds if draw_pair_odds(state, of_all, odds, rng) else None

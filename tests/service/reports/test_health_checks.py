@@ -9,11 +9,15 @@ import pytest
 
 from slotwise.service.reports.drift_view import DriftReport, ItemDrift
 from slotwise.service.reports.health_checks import Observed, checks_of
-from slotwise.service.reports.model_fit_view import ModelFit
+from slotwise.service.schemas.report_schemas import ModelCheckDocument
 from slotwise.service.storage.count_rows import Counters
 
 USUAL = Counters(issued=1000, clicked=300, no_click=650, silent=200, several=3, late=2, duplicates=5)
-FITS = ModelFit([], [], [], "fine", "The model fits.")
+FITS: ModelCheckDocument = {
+    "is_tested": True, "is_wrong": False, "evidence": 0.3, "spread": 0.0, "sentence": "The model fits.",
+}  # fmt: skip
+WRONG: ModelCheckDocument = {**FITS, "is_wrong": True, "spread": 0.4}
+UNTESTED: ModelCheckDocument = {**FITS, "is_tested": False}
 WELL = Observed(USUAL, None, 0.2, FITS, DriftReport(None, 10), None)
 
 
@@ -45,7 +49,7 @@ def test_where_all_is_well_everything_is_fine() -> None:
         ("several", counted(several=16)),
         ("silent", counted(clicked=0, no_click=650, silent=640)),
         ("fresh", WELL._replace(staleness=1.5)),
-        ("fit", WELL._replace(fit=FITS._replace(level="look"))),
+        ("fit", WELL._replace(model_check=WRONG)),
         ("drift", WELL._replace(drift=DriftReport(ItemDrift("tea", 0, 0.2, 0.1, 1, 2), 10))),
     ],
 )
@@ -68,7 +72,7 @@ def test_shares_of_few_decisions_are_not_judged() -> None:
 
 
 def test_before_anything_happened_most_is_not_known() -> None:
-    nothing = Observed(Counters(), None, 0.0, None, DriftReport(None, 0), None)
+    nothing = Observed(Counters(), None, 0.0, UNTESTED, DriftReport(None, 0), None)
     assert {id for id, level in levels(nothing).items() if level == "unknown"} == {
         "late", "silent", "several", "fit", "drift",
     }  # fmt: skip

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from slotwise.estimators.diagnostics import CLOSE
 from slotwise.service.metrics import STALENESS_BOUND_SECONDS
 from slotwise.service.reports.drift_view import EMPTY_NAMES, DriftReport
-from slotwise.service.reports.model_fit_view import ModelFit
 from slotwise.service.schemas.overview_schemas import Check, CheckId, Level
-from slotwise.service.schemas.report_schemas import CandidateItemCounts
+from slotwise.service.schemas.report_schemas import CandidateItemCounts, ModelCheckDocument
 from slotwise.service.storage.count_rows import Counters
 
 #: shares of fewer decisions are not judged
@@ -34,8 +34,7 @@ class Observed(NamedTuple):
     #: the first deadline of a reported decision
     reported_until: str | None
     staleness: float
-    #: None if counts decay, because the estimates then do not follow from the tally
-    fit: ModelFit | None
+    model_check: ModelCheckDocument
     drift: DriftReport
     #: in hours; None if counts keep their weight
     half_life: float | None
@@ -57,7 +56,7 @@ ADVICE: Final[Mapping[CheckId, str]] = {
     "candidates": "Set a higher max_items, or name fewer candidates: counts of dropped items are lost.",
     "several": "If visitors usually open several items of a list, compare click models on an exported log.",
     "fresh": "Check the load of this machine and of the store. Decisions go on with older counts.",
-    "fit": "Do not rely on the estimates of items and slots. The uplift stays valid.",
+    "fit": "Nothing has to be done. Position bias alone does not predict the clicks on another list.",
     "drift": "If this is expected, nothing is to be done. A half-life, under Settings, forgets old counts sooner.",
 }
 
@@ -73,7 +72,7 @@ def checks_of(observed: Observed) -> list[Check]:
         "capped": _capped(counters),
         "several": _several(counters),
         "fresh": _fresh(observed.staleness),
-        "fit": _fit(observed.fit),
+        "fit": _fit(observed.model_check),
         "drift": _drift(observed.drift, observed.names),
         "half_life": _half_life(observed),
     }
@@ -164,10 +163,11 @@ def _fresh(staleness: float) -> _Judged:
     return "look", f"This worker is more than {STALENESS_BOUND_SECONDS:g} s behind the store."
 
 
-def _fit(fit: ModelFit | None) -> _Judged:
-    if fit is None:
-        return "unknown", "Model fit is not tested while counts lose weight: the estimates do not use all counts."
-    return fit.level, fit.sentence
+def _fit(check: ModelCheckDocument) -> _Judged:
+    if not check["is_tested"]:
+        return "unknown", check["sentence"]
+    # smaller effects hardly matter to anybody, and lists account for them
+    return "look" if check["is_wrong"] and check["spread"] > CLOSE else "fine", check["sentence"]
 
 
 def _drift(report: DriftReport, names: Mapping[str, str]) -> _Judged:

@@ -93,7 +93,7 @@ class Overviews:
             overall.counters,
             overall.document["decisions"]["reported_until"],
             staleness,
-            model_fit,
+            overall.document["model_check"],
             by_hour.drift,
             estimates["half_life"],
             definition.half_life == "auto",

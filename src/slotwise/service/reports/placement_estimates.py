@@ -27,6 +27,7 @@ from slotwise.service.schemas.report_schemas import (
     EstimatesDocument,
     Expectation,
     ItemEstimateDocument,
+    ModelCheckDocument,
     ShadowDocument,
     SlotEstimateDocument,
     TallyDocument,
@@ -71,6 +72,7 @@ class FromTally(NamedTuple):
     best_list: list[str]
     shadow: ShadowDocument | None
     half_life: float | None
+    model_check: ModelCheckDocument
     #: None if it was not requested
     for_owner: ForOwner | None = None
 
@@ -215,6 +217,7 @@ def _view(reading: _Reading, from_tally: FromTally, matching: Sequence[int]) -> 
         "shadow": from_tally.shadow,
         "half_life": from_tally.half_life,
         "candidate_items": {"learned": totals.learned, "dropped": totals.dropped},
+        "model_check": from_tally.model_check,
     }
     return EstimatesView(document, reading.version, reading.definition, total, from_tally.for_owner)
 
@@ -272,7 +275,8 @@ def estimated(
     is_single = not is_all and len(chosen) == 1
     learner = learner_of(definition, rows, None if is_all or is_single else frozenset(chosen), decayed, candidates)
     number = None if is_all else chosen[0] if is_single else 1
-    estimates = learner.estimates(LEVEL, number).to_dict()
+    found = learner.estimates(LEVEL, number)
+    estimates, check = found.to_dict(), found.model_check
     items, of_chosen = (
         estimates["items"][: len(definition.items)],
         [row for row in rows if segments.number(row.segment) in chosen],
@@ -289,6 +293,13 @@ def estimated(
         list(learner.best_list(number)),
         _shadow_report(definition, learner, number),
         None if decayed is None else decayed.decay.half_life,
+        {
+            "is_tested": check.is_tested,
+            "is_wrong": check.is_wrong,
+            "evidence": check.evidence,
+            "spread": check.spread,
+            "sentence": check.sentence,
+        },
         _for_owner(definition, rows, of_chosen, learner, number) if for_owner else None,
     )
 

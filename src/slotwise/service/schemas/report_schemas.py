@@ -152,6 +152,21 @@ class UpliftDocument(TypedDict):
     """The reason if there is no interval yet."""
 
 
+@with_config(closed())
+class ModelCheckDocument(TypedDict):
+    """The test of whether slots act alike on all items, and what was done."""
+
+    is_tested: bool
+    """Whether enough clicks are on items that were in several slots."""
+    is_wrong: bool
+    """Whether they do not. Lists and intervals then account for effects of pairs of slot and item."""
+    evidence: float
+    """How many times likelier the counts are with effects of pairs than without; above 100 the model is wrong."""
+    spread: float
+    """The typical relative effect of a pair; 0 if the model is not wrong."""
+    sentence: str
+
+
 COUNTS_EXAMPLE: Final = {
     "issued": 370,
     "final": 365,
@@ -196,6 +211,13 @@ _EXAMPLE: Final = {
     "uplift": None,
     "shadow": None,
     "half_life": 72.0,
+    "model_check": {
+        "is_tested": True,
+        "is_wrong": False,
+        "evidence": 0.4,
+        "spread": 0.0,
+        "sentence": "No sign that slots act differently on different items.",
+    },
 }
 
 
@@ -220,6 +242,7 @@ class EstimatesDocument(TypedDict):
     half_life: float | None
     """Hours after which a count weighs half as much in the estimates. Null if counts keep their weight, also by the
     choice of "auto"."""
+    model_check: ModelCheckDocument
     candidate_items: CandidateItemCounts
 
 

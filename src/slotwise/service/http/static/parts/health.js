@@ -16,7 +16,7 @@ const KINDS = {
   late: ["late", "The outcome arrived after the window; it is not learned."],
   duplicates: ["duplicates", "The same outcome was reported again; it is counted once."],
   conflicts: ["conflicts", "A different outcome was reported later; the first one counts."],
-  several: ["several clicks", "The visitor clicked more than one item; the first click counts."],
+  several: ["several clicks", "The visitor clicked more than one item; all of them count."],
 };
 
 export function of({ checks, decisions }) {
@@ -32,7 +32,7 @@ export function draw({ checks, decisions }) {
       el("ul", { class: "checks", id: "checks" }, checks.map(check)),
       why(
         "When does a check warn?",
-        "If more than 1\u202f% of the decisions are late, conflict or are capped. If more than 5\u202f% of the clicked lists have several clicks. Also if no outcomes are reported, the model does not fit, or clicks drift. Also if this worker is more than a second behind the store.",
+        "If more than 1\u202f% of the decisions are late, conflict or are capped. If more than 5\u202f% of the clicked lists have several clicks. Also if no outcomes are reported, slots do not act alike on all items, or clicks drift. Also if this worker is more than a second behind the store.",
       ),
     ),
     folded("Decisions by outcome", table(decisions)),
