@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from slotwise.jit import interpreted
-from slotwise.posterior import draw_largest
+from slotwise.posterior import draw_largest, no_largest
 from tests.statistical_assertions import FALSE_ALARM
 
 NEW, SLOTS, DRAWS = 60, 3, 1_000
@@ -28,12 +28,12 @@ def test_the_largest_are_distributed_as_if_all_were_drawn(prior: float, boldness
         rate=rate,
         counts=SimpleNamespace(item_rounds=np.repeat([0.0, 5.0], NEW), passes=np.zeros((1, 2 * NEW, SLOTS))),
     )
-    index, top = np.zeros(2 * NEW), np.zeros((2, SLOTS), np.int64)
+    index, scratch = np.zeros(2 * NEW), no_largest(SLOTS)
     largest, expected = np.empty((2, DRAWS, 4 * SLOTS))
     drawn = 0
     with interpreted():
         for draw in range(DRAWS):
-            draw_largest(posterior, boldness, index, top, rng)
+            draw_largest(posterior, boldness, index, scratch, rng)
             largest[draw] = _summary(index)
             drawn += int(np.count_nonzero(index))
             expected[draw] = _summary(rng.standard_gamma(boldness * posterior.shape) / (boldness * rate))

@@ -2,7 +2,7 @@
 
 Goodness of fit: the estimators make the clicks of every slot and of every item nearly those that were observed. The
 assumption that can fail is that a slot multiplies the attractiveness of every item by the same factor. A violation
-shows in the pairs of slot and item.
+shows in the pairs of slot and item. `slotwise.posterior.pair_effects` tests the same while counts come in.
 
 Drift: clicks N and exposure E = Σ_k λ_k·passes_k of an item follow N ≈ αE for any lists, so a change of
 lists, of traffic or of other items is no change of α.

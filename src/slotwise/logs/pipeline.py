@@ -1,4 +1,4 @@
-"""From a click log to fits and compared click models; this module decides when a log is read again."""
+"""From a click log to its fits: `fit` and `fit_placements`."""
 
 from __future__ import annotations
 

@@ -26,11 +26,13 @@ from slotwise.posterior import (
     BIAS_SHAPE,
     DEFAULT_COLD_START_CAP,
     MANY_ITEMS,
+    LargestItems,
     apply_cold_start_cap,
     draw_largest,
     draw_pair_odds,
     draw_parameters,
     hierarchical_posterior,
+    no_largest,
     update,
     update_by_clicks,
     update_by_tally,
@@ -57,7 +59,7 @@ class ThompsonSampling:
     odds: FloatArray
     ranking: Ranking
     #: scratch: new items and others with the largest draws
-    largest: IntArray
+    largest: LargestItems
 
 
 @register(
@@ -91,7 +93,7 @@ def thompson_sampling(
         attractiveness=np.ones(task.items),
         odds=np.zeros((task.slots, task.items)),
         ranking=np.zeros(task.slots, np.int64),
-        largest=np.zeros((2, task.slots), np.int64),
+        largest=no_largest(task.slots),
     )
 
 

@@ -4,7 +4,7 @@ from slotwise.posterior.best_list_draws import best_list, best_list_probabilitie
 from slotwise.posterior.cold_start_cap import _apply_cold_start_cap as _apply_cold_start_cap
 from slotwise.posterior.factory import DEFAULT_COLD_START_CAP, Passes, hierarchical_posterior
 from slotwise.posterior.gamma_prior import ATTRACTIVENESS_RATE, ATTRACTIVENESS_SHAPE, BIAS_SHAPE
-from slotwise.posterior.largest_draws import MANY_ITEMS, draw_largest
+from slotwise.posterior.largest_draws import MANY_ITEMS, LargestItems, draw_largest, no_largest
 from slotwise.posterior.pair_effects import ModelCheck
 from slotwise.posterior.posterior_interface import (
     GammaPosterior,
@@ -28,6 +28,7 @@ __all__ = [
     "MANY_ITEMS",
     "GammaPosterior",
     "HierarchicalPosterior",
+    "LargestItems",
     "ModelCheck",
     "Passes",
     "Posterior",
@@ -40,6 +41,7 @@ __all__ = [
     "fit_posterior",
     "hierarchical_posterior",
     "iterate_tallies",
+    "no_largest",
     "posterior_after",
     "summarize_posterior",
     "update",

@@ -122,7 +122,7 @@ def _no_counts(task: PolicyTask, kinds: int, room: int) -> PosteriorCounts:
     segments, items, slots = task.segments, task.items, task.slots
     return PosteriorCounts(
         pair_clicks=np.zeros((kinds, segments, items, slots)),
-        pairs=no_pair_effects(slots),
+        pairs=no_pair_effects(items, slots),
         clicks=np.zeros((kinds, segments, items)),
         slot_clicks=np.zeros((kinds, segments, slots)),
         unlisted_passes=np.zeros((kinds, segments, items, slots)),

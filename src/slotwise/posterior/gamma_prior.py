@@ -19,6 +19,8 @@ MIN_SHAPE = 0.05
 NO_EXPOSURE = 1e-6
 #: pseudo-items among those that the prior is fitted to
 EXTRA_ITEMS = 2.0
+#: ½ log 2π, of Stirling's series
+LOG_ROOT_TWO_PI = 0.9189385332046728
 #: -ψ(1)
 EULER = 0.5772156649015329
 
@@ -36,6 +38,22 @@ def shape_of(gap: float) -> float:
         error = math.log(s) - digamma(s) - gap
         s = 1.0 / (1.0 / s - error / (s * s * (trigamma(s) - 1.0 / s)))
     return s
+
+
+@jit
+def log_gamma(x: float) -> float:
+    """Return log Γ(x) for positive x, moved up to 10: compiled and plain alike, unlike `math.lgamma`.
+
+    >>> round(log_gamma(0.1) - math.lgamma(0.1), 12)
+    0.0
+    """
+    product = 1.0
+    while x < 10.0:
+        product *= x
+        x += 1.0
+    y = 1.0 / (x * x)
+    series = (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / x
+    return (x - 0.5) * math.log(x) - x + LOG_ROOT_TWO_PI + series - math.log(product)
 
 
 @jit

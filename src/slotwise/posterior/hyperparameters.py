@@ -98,9 +98,9 @@ def use_segment(items: ItemPrior, segments: SegmentEffects, segment: int) -> Non
 @jit
 def fit_bias(counts: PosteriorCounts, bias: BiasPosterior, items: ItemPrior, segments: SegmentEffects) -> None:
     """Weigh lists at the means, and set the mode of log λ, the root of its covariance, and the exposure of items."""
-    if counts.lists.count > 0 or len(counts.pairs.weight) > 0:
+    if counts.lists.count > 0 or counts.pairs.is_weighed:
         weigh_lists(counts, segments, IN_USE, counts.passes)
-        if len(counts.pairs.weight) > 0:
+        if counts.pairs.is_weighed:
             weigh_pairs(counts, segments)
     if not bias.is_known:
         find_mode(counts, IN_USE, counts.passes, bias, bias.mode, items, segments)

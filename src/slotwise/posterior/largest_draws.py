@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from slotwise.core.types import FloatArray, IntArray
-from slotwise.jit import inlined, jit
+from slotwise.jit import inlined, jit, record
 from slotwise.optimize.top_k import keep_if_top
 from slotwise.posterior.state import HierarchicalPosterior
 
@@ -16,11 +16,39 @@ MANY_ITEMS = 2_000
 NEW, SEEN = 0, 1
 
 
+@record
+class LargestItems:
+    """Scratch of `draw_largest`; each with a row or an entry for new items and one for the others."""
+
+    #: the items with the largest draws so far, and how many
+    top: IntArray
+    size: IntArray
+    #: the items to skip, the least rate of those without clicks, and the bound that the next draw exceeds
+    skipped: IntArray
+    least: FloatArray
+    bound: FloatArray
+
+
+def no_largest(slots: int) -> LargestItems:
+    """Return the scratch for lists with this number of slots."""
+    return LargestItems(
+        top=np.zeros((2, slots), np.int64),
+        size=np.zeros(2, np.int64),
+        skipped=np.zeros(2, np.int64),
+        least=np.zeros(2),
+        bound=np.zeros(2),
+    )
+
+
 @jit
 def draw_largest(
-    posterior: HierarchicalPosterior, boldness: float, index: FloatArray, top: IntArray, rng: np.random.Generator
+    posterior: HierarchicalPosterior,
+    boldness: float,
+    index: FloatArray,
+    largest: LargestItems,
+    rng: np.random.Generator,
 ) -> None:
-    """Draw α for the largest items, as many new ones and as many others as `top` has columns; set the others to 0.
+    """Draw α for the largest items, as many new ones and as many others as there are slots; set the others to 0.
 
     The result has the distribution of the largest of independent draws of all items. An item without clicks has
     α = BE/rate with E ~ Exponential(1) and B ~ Beta(shape, 1 - shape), for a shape of at most 1. As B is below 1, the
@@ -29,12 +57,13 @@ def draw_largest(
     """
     prior = posterior.items.shape if posterior.counts.passes.shape[0] == 1 else posterior.segments.similarity
     can_skip = boldness * prior <= 1.0
-    least = np.full(2, np.inf)
+    # no arrays of its own: a loop that allocates is compiled with reference counts, at half the speed
+    top, size, skipped, least, bound = largest.top, largest.size, largest.skipped, largest.least, largest.bound
+    size[:], skipped[:], least[:], bound[:] = 0, 0, np.inf, 0.0
     for item in range(len(index)):
         kind = NEW if posterior.counts.item_rounds[item] == 0.0 else SEEN
         if posterior.shape[item] == prior and posterior.rate[item] < least[kind]:
             least[kind] = posterior.rate[item]
-    size, skipped, bound = np.zeros(2, np.int64), np.zeros(2, np.int64), np.zeros(2)
     for item in range(len(index)):
         kind = NEW if posterior.counts.item_rounds[item] == 0.0 else SEEN
         shape, rate, index[item] = boldness * posterior.shape[item], boldness * posterior.rate[item], 0.0

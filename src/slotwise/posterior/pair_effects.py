@@ -30,7 +30,7 @@ from slotwise.core.small_linalg import factorise
 from slotwise.core.types import FloatArray
 from slotwise.estimators.diagnostics import MIN_EXPECTED_CLICKS
 from slotwise.jit import inlined, jit
-from slotwise.posterior.gamma_prior import MIN_SHAPE, NO_EXPOSURE, digamma, shape_of
+from slotwise.posterior.gamma_prior import MIN_SHAPE, NO_EXPOSURE, digamma, log_gamma, shape_of
 from slotwise.posterior.posterior_interface import draw_pair_odds
 from slotwise.posterior.state import IN_USE, HierarchicalPosterior, PairEffects, PosteriorCounts, SegmentEffects
 
@@ -95,17 +95,20 @@ def pair_effects(posterior: HierarchicalPosterior) -> FloatArray | None:
     return np.asarray((pairs.similarity + pairs.clicks) / (pairs.similarity + pairs.expected)).T
 
 
-def no_pair_effects(slots: int) -> PairEffects:
+def no_pair_effects(items: int, slots: int) -> PairEffects:
     """Return the state before the first round."""
     return PairEffects(
         is_used=False,
+        is_weighed=False,
         evidence=0.0,
         tested=0.0,
         check_at=0.0,
         similarity=PAIR_SIMILARITY,
-        weight=np.zeros((0, slots)),
-        clicks=np.zeros((0, slots)),
-        expected=np.zeros((0, slots)),
+        weight=np.ones((items, slots)),
+        clicks=np.zeros((items, slots)),
+        expected=np.zeros((items, slots)),
+        sums=np.zeros((4, slots)),
+        information=np.zeros((slots, slots)),
         matrix=np.zeros((slots, slots)),
         least=np.zeros(slots),
         share=np.zeros(slots),
@@ -141,13 +144,11 @@ def check_pairs(counts: PosteriorCounts, segments: SegmentEffects) -> bool:
     if is_wrong == pairs.is_used:
         return False
     pairs.is_used = is_wrong
+    pairs.is_weighed = True
     pairs.similarity = PAIR_SIMILARITY
-    _, items, slots = counts.passes.shape
-    pairs.weight, pairs.clicks, pairs.expected = (
-        np.ones((items, slots)),
-        np.zeros((items, slots)),
-        np.zeros((items, slots)),
-    )
+    pairs.weight[:] = 1.0
+    pairs.clicks[:] = 0.0
+    pairs.expected[:] = 0.0
     return True
 
 
@@ -157,7 +158,7 @@ def _log_bayes_factor(counts: PosteriorCounts, segments: SegmentEffects) -> floa
     pairs = counts.pairs
     factors, matrix = pairs.factors, pairs.matrix
     _, number_of_items, slots = counts.passes.shape
-    clicks, expected, information = np.zeros(slots), np.zeros(slots), np.zeros((slots, slots))
+    clicks, expected, information = pairs.sums[0], pairs.sums[1], pairs.information
     scale = 1.0 / _overdispersion(counts, segments)
     _fit_slots(counts, segments, clicks, expected, information)
     factors[:] = 0.0
@@ -175,7 +176,7 @@ def _log_bayes_factor(counts: PosteriorCounts, segments: SegmentEffects) -> floa
             similarity = SIMILARITIES[number]
             for slot in range(slots):
                 n, e = scale * clicks[slot], scale * expected[slot]
-                factors[number] += math.lgamma(similarity + n) - math.lgamma(similarity) + e
+                factors[number] += log_gamma(similarity + n) - log_gamma(similarity) + e
                 factors[number] += similarity * math.log(similarity)
                 factors[number] -= (similarity + n - 0.5) * math.log(similarity + e)
                 for other in range(slot + 1):
@@ -233,7 +234,7 @@ def _fit_slots(
     """Scale the position bias until as many clicks are expected in each slot as there are, as the model has it."""
     pairs = counts.pairs
     slots = len(pairs.slots)
-    seen, fitted = np.zeros(slots), np.zeros(slots)
+    seen, fitted = pairs.sums[2], pairs.sums[3]
     pairs.slots[:] = 1.0
     for _ in range(SCALINGS):
         seen[:] = 0.0

@@ -34,6 +34,8 @@ class PairEffects:
 
     #: whether the test has fired, so that the posterior has pair effects
     is_used: bool
+    #: whether it has ever fired, so that counts are multiplied by weights
+    is_weighed: bool
     #: the log of the Bayes factor at the last test, and the number of rounds from which on it is due again
     evidence: float
     check_at: float
@@ -41,11 +43,14 @@ class PairEffects:
     tested: float
     #: ν
     similarity: float
-    #: w, N and E, items × slots; without items before the test fires
+    #: w, N and E, items × slots
     weight: FloatArray
     clicks: FloatArray
     expected: FloatArray
-    #: scratch: νI + V of one item, its least pivots, a number per slot, the log of the Bayes factor for each ν
+    #: scratch: clicks and expected clicks of one item and of all, 4 × slots; V and νI + V of one item, its least
+    #: pivots, a number per slot, the log of the Bayes factor for each ν
+    sums: FloatArray
+    information: FloatArray
     matrix: FloatArray
     least: FloatArray
     share: FloatArray

@@ -42,7 +42,7 @@ _Shown = tuple[int, tuple[int, ...]]
 
 @dataclass
 class PolicyFactory:
-    """Starts a policy: its entry, the page, the items and all counts."""
+    """Starts a policy for a page: its slots, its items and all counts."""
 
     policy: PolicySpec
     slots: int

@@ -78,8 +78,8 @@ def test_a_drift_is_reported_first_and_does_not_hide_the_learned_state() -> None
     found = state(replace(SURE, drift=DRIFT))
     assert found["kind"] == "changed"
     assert found["sentence"] == "Something changed on Tuesday: visitors click less on “a”."
-    assert str(found["more"]).startswith("Settled: this list is the best one. Earlier counts still have full weight")
-    assert state(replace(SURE, drift=DRIFT, decays=True))["more"] == "Settled: this list is the best one."
+    assert str(found["more"]).startswith("Settled: these are the best items. Earlier counts still have full weight")
+    assert state(replace(SURE, drift=DRIFT, decays=True))["more"] == "Settled: these are the best items."
     assert "more on most items" in told(SURE, drift=DRIFT._replace(after=0.9, alike=3))
 
 
@@ -91,9 +91,9 @@ def test_settled_since_the_first_of_the_ends_with_the_same_items() -> None:
     found = state(replace(SURE, ends=ends((99, ["b", "a"]), (80, ["a", "c"]), (73, ["b", "a"]), (2, ["a", "b"]))))
     assert found["sentence"] == "Settled: this list has been best for 3 days."
     assert found["since"] == "2027-01-10T08:00:00.000Z"
-    assert told(SURE, ends=ends((2, ["a", "c"]))) == "Settled: this list is the best one."
+    assert told(SURE, ends=ends((2, ["a", "c"]))) == "Settled: these are the best items."
     # what was best an hour ago is not what is best now
-    assert told(SURE, ends=ends((50, ["a", "b"]), (2, ["a", "c"]))) == "Settled: this list is the best one."
+    assert told(SURE, ends=ends((50, ["a", "b"]), (2, ["a", "c"]))) == "Settled: these are the best items."
 
 
 @pytest.mark.parametrize(("probability", "kind"), [(0.9, "settled"), (0.89, "too_early")])
@@ -129,7 +129,7 @@ def test_where_all_items_are_shown_their_order_counts() -> None:
     alike = replace(both, items=[item("a", 0.4, 1.0, 3.0), item("b", 0.35, 1.0, 3.0)])
     assert state(alike)["kind"] == "too_early"
     # the same items in another order are another list
-    assert told(both, ends=ends((50, ["b", "a"]))) == "Settled: this list is the best one."
+    assert told(both, ends=ends((50, ["b", "a"]))) == "Settled: these are the best items."
     assert "for 2 days" in told(both, ends=ends((50, ["a", "b"])))
 
 

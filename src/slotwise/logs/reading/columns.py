@@ -1,4 +1,4 @@
-"""The columns of a click log: their names, and how they are recognised in a table."""
+"""The columns of a click log: their names, and whether a table has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One decision from memory: the learned list, or the control order."""
+"""Draws the arm and the list of one decision, not yet stored: learned, holdout or shadow."""
 
 from __future__ import annotations
 

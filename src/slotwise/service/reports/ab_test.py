@@ -203,9 +203,9 @@ def compare(strata: Iterable[HoldoutStratum], *, min_size: int = MIN_VALUES, bot
     if why := _too_early(compared, min_size, both_ways=both_ways):
         return ArmComparison(learned.mean, holdout.mean, views, None, None, why)
     time = sum(stratum.views**2 * (1 / stratum.learned.views + 1 / stratum.holdout.views) / 4 for stratum in compared)
-    widths = NormalDist().inv_cdf(0.5 + LEVEL / 2), _anytime_width(time)
+    widths = NormalDist().inv_cdf(0.5 + LEVEL / 2), _anytime_half_width(time)
     difference = learned.mean - holdout.mean
-    error = math.sqrt(learned.error + holdout.error)
+    error = math.sqrt(learned.squared_error + holdout.squared_error)
     plain, anytime = (Interval(difference - width * error, difference + width * error) for width in widths)
     ratio_plain, ratio_anytime = (_ratio(learned, holdout, width) for width in widths)
     return ArmComparison(
@@ -221,7 +221,7 @@ class _Mean(NamedTuple):
     """A mean over strata, and its squared standard error."""
 
     mean: float
-    error: float
+    squared_error: float
 
 
 def _pooled(strata: list[tuple[int, Sums]]) -> _Mean:
@@ -255,7 +255,7 @@ def _too_early(strata: list[HoldoutStratum], min_size: int, *, both_ways: bool) 
     return None
 
 
-def _anytime_width(time: float) -> float:
+def _anytime_half_width(time: float) -> float:
     """The half-width of the interval in standard errors."""
     twice = -2.0 * math.log(1.0 - LEVEL)
     # ρ²T, with the ρ that makes the interval narrowest at that time
@@ -265,8 +265,8 @@ def _anytime_width(time: float) -> float:
 
 def _ratio(learned: _Mean, holdout: _Mean, width: float) -> Interval:
     """The r ≥ 0 with (m_1 - r·m_0)² ≤ width²(σ_1² + r²σ_0²)."""
-    square = holdout.mean**2 - width**2 * holdout.error
-    constant = learned.mean**2 - width**2 * learned.error
+    square = holdout.mean**2 - width**2 * holdout.squared_error
+    constant = learned.mean**2 - width**2 * learned.squared_error
     middle = learned.mean * holdout.mean
     root = math.sqrt(max(0.0, middle**2 - square * constant))
     # the form of the root that does not subtract nearly equal numbers

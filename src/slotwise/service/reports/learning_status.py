@@ -112,7 +112,7 @@ def _learned(facts: Facts, seen: int) -> StateDocument:
     if pair.probability >= SETTLED:
         since = _best_since(facts)
         if since is None or facts.now - since < HOUR:
-            return _state("settled", "Settled: this list is the best one.", since=since)
+            return _state("settled", "Settled: these are the best items.", since=since)
         return _state("settled", f"Settled: this list has been best for {_duration(facts.now - since)}.", since=since)
     inside, outside = quoted(pair.inside, facts.names), quoted(pair.outside, facts.names)
     if abs(pair.lead) + NormalDist().inv_cdf(0.95) * pair.error < math.log1p(CLOSE):

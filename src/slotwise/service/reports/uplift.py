@@ -1,4 +1,4 @@
-"""The uplift of the learned lists over the holdout, in numbers and in one sentence."""
+"""The uplift of the learned lists over the holdout, in numbers and in one sentence; `ab_test.py` has the intervals."""
 
 from __future__ import annotations
 

@@ -60,8 +60,8 @@ class StillStarting(SlotwiseError):
 class Worker:
     """Placements on a store: a result means that the change is on disk.
 
-    Between `start` and `stop`, which `async with` calls, background tasks finalise decisions and follow other workers'
-    changes.
+    Between `start` and `stop`, which `async with` calls, background tasks finalise decisions, and
+    `Placements.keep_fresh` follows the changes of other workers.
 
     Parameters
     ----------

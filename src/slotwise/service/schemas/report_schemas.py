@@ -218,6 +218,7 @@ _EXAMPLE: Final = {
         "spread": 0.0,
         "sentence": "No sign that slots act differently on different items.",
     },
+    "candidate_items": {"learned": 0, "dropped": 0},
 }
 
 

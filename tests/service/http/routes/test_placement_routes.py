@@ -182,6 +182,7 @@ def test_estimates_have_exactly_the_fields_of_the_contract(client: Client, name:
         "shadow",
         "half_life",
         "candidate_items",
+        "model_check",
     }
     fields = {"id", "attractiveness", "low", "high", "probability_in_best_list", "shown", "clicks"}
     assert all(set(item) == fields for item in found["items"])
