@@ -14,6 +14,7 @@ from slotwise.jit import jit, record
 from slotwise.policies.interface import lists_for, pair_lists_for
 from slotwise.policies.policy_registry import register
 from slotwise.policies.thompson_sampling import ThompsonSampling
+from slotwise.posterior.largest_draws import no_largest
 from slotwise.posterior.list_counts import place_of
 from slotwise.posterior.posterior_interface import draw_parameters, update
 
@@ -89,7 +90,7 @@ def exact_posterior_sampling(
         attractiveness=attractiveness,
         odds=np.zeros((task.slots, task.items)),
         ranking=np.zeros(task.slots, np.int64),
-        largest=np.zeros((2, task.slots), np.int64),
+        largest=no_largest(task.slots),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 # imported before a trace begins: the bodies of its classes would count as calls
-import slotwise.logs
+import slotwise.logs as _logs  # noqa: F401
 from slotwise.jit.background_compile import SETTING
 from tests.commands import slotwise
 from tests.service.serving import serving
